@@ -72,7 +72,19 @@ inline constexpr const char* kWritingDecoders[] = {"qwen2_tiny",
                                                    "falcon_rw_tiny",
                                                    "falcon_11b_tiny",
                                                    "deepseek_tiny",
-                                                   "persimmon_tiny"};
+                                                   "persimmon_tiny",
+                                                   "internlm_tiny",
+                                                   "internlm2_tiny",
+                                                   "internlm3_tiny",
+                                                   "baichuan_tiny",
+                                                   "baichuan_slopes_tiny",
+                                                   "exaone_tiny",
+                                                   "qwen_tiny",
+                                                   "chatglm_tiny",
+                                                   "minicpm_tiny",
+                                                   "minicpm3_tiny",
+                                                   "orion_tiny",
+                                                   "ernie4_5_moe_tiny"};
 
 /// The same with a sliding window, with PyTorch's text.
 inline constexpr const char* kWindowed[] = {"mistral_tiny", "phi3_tiny",       "gemma2_tiny",

@@ -50,6 +50,45 @@ TEST_F(LaterFamilies, KeysThatChangeTheNumbersAreRefused) {
     EXPECT_TRUE(fails(Fault::kData, reading("mpt_tiny", "attn_config", {{key, value}}), {"attn_config", key}));
 }
 
+// Errors name keys as the file has them.
+TEST_F(LaterFamilies, KeysHaveTheWordsOfTheirFile) {
+  EXPECT_TRUE(fails(Fault::kData, reading("exaone_tiny", "num_layers", nullptr), {"has no", "\"num_layers\""}));
+  EXPECT_TRUE(fails(Fault::kData, reading("exaone_tiny", "num_layers", 0), {"\"num_layers\"", "not in 1.."}));
+  EXPECT_TRUE(fails(Fault::kData, reading("exaone_tiny", "activation_function", "relu"), {"activation_function"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("exaone_tiny", "embed_dropout", 0.1), {"embed_dropout"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("chatglm_tiny", "multi_query_group_num", 3), {"multi_query_group_num", "3"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("chatglm_tiny", "ffn_hidden_size", "wide"), {"ffn_hidden_size", "whole"}));
+  for (const char* key : {"add_bias_linear", "apply_residual_connection_post_layernorm"})
+    EXPECT_TRUE(fails(Fault::kData, reading("chatglm_tiny", key, true), {key}));
+  for (const char* key : {"rmsnorm", "post_layer_norm"})
+    EXPECT_TRUE(fails(Fault::kData, reading("chatglm_tiny", key, false), {key}));
+  EXPECT_TRUE(fails(Fault::kData, reading("chatglm_tiny", "position_encoding_2d", true), {"first ChatGLM"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("qwen_tiny", "no_bias", false), {"no_bias"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("qwen_tiny", "intermediate_size", 47), {"intermediate_size", "odd"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("qwen_tiny", "rotary_pct", 0.5), {"rotary_pct"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("baichuan_tiny", "z_loss_weight", 0.1), {"z_loss_weight"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("minicpm_tiny", "num_experts", 8), {"num_experts"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("minicpm_tiny", "scale_depth", -1.4), {"scale_depth"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("ernie4_5_moe_tiny", "moe_k", 9), {"moe_k", "9"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("ernie4_5_moe_tiny", "moe_num_shared_experts", -1), {"moe_num_shared"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("ernie4_5_moe_tiny", "moe_layer_end_index", 0), {"moe_layer_end_index"}));
+  reading("ernie4_5_moe_tiny", "moe_layer_end_index", 1)();
+  EXPECT_TRUE(fails(Fault::kData, reading("ernie4_5_moe_tiny", "moe_layer_interval", 2), {"moe_layer_interval"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("internlm_tiny", "rotary", {{"type", "dynamic"}, {"base", "x"}}), {"base"}));
+}
+
+// Their layers are Llama's, under a model_type of their own.
+TEST_F(LaterFamilies, SomeAreLlamasUnderAnotherName) {
+  json file = read_json_file(golden("llama_tiny") / "config.json");
+  const Scratch s;
+  const auto parameters = [&](const char* type) {
+    file["model_type"] = type;
+    return parameter_count(read_config(s.write("config.json", file.dump()))->weights());
+  };
+  for (const char* type : {"aquila", "xverse", "Yi", "internlm3"})
+    EXPECT_EQ(parameters(type), parameters("llama")) << type;
+}
+
 TEST_F(LaterFamilies, ExpertsAndLayersThatAreAnothersAreRefused) {
   EXPECT_TRUE(fails(Fault::kData, reading("dbrx_tiny", "attn_config", {{"kv_n_heads", 3}}), {"kv_n_heads", "3"}));
   for (const auto& [key, value] : {std::pair<const char*, json>{"interleave_moe_layer_step", 0},

@@ -112,6 +112,23 @@ constexpr PublishedSize kPublishedSizes[] = {
     {"llama4-maverick-17b-128e", 400.71e9},
     {"qwen1.5-moe-a2.7b", 14.316e9},
     {"qwen2-57b-a14b", 57.41e9},
+    {"internlm2-1.8b", 1.889e9},
+    {"internlm2-7b", 7.738e9},
+    {"internlm2-20b", 19.86e9},
+    {"internlm3-8b", 8.804e9},
+    {"baichuan2-7b", 7.506e9},
+    {"baichuan2-13b", 13.90e9},
+    {"exaone-3.0-7.8b", 7.818e9},
+    {"exaone-3.5-2.4b", 2.405e9},
+    {"exaone-3.5-32b", 32.00e9},
+    {"chatglm3-6b", 6.244e9},
+    {"qwen-1.8b", 1.837e9},
+    {"qwen-7b", 7.721e9},
+    {"qwen-14b", 14.17e9},
+    {"qwen-72b", 72.29e9},
+    {"minicpm-2b", 2.725e9},
+    {"orion-14b", 14.50e9},
+    {"ernie-4.5-21b-a3b", 21.83e9},
 };
 
 TEST(RelativesFolder, PresetsHaveTheirPublishedParameters) {

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -30,6 +32,15 @@ std::vector<float> in_blocks(const std::vector<float>& values, std::int64_t rows
   for (std::int64_t r = 0; r < rows; ++r)
     std::copy_n(values.begin() + r * cols, cols, out.begin() + runtime::blocked_row(r, rows) * cols);
   return out;
+}
+
+/// Divides each row by its length, as a head of such rows is stored once it is not trained.
+void make_unit_rows(std::vector<float>& values, std::int64_t cols) {
+  for (auto row = values.begin(); row < values.end(); row += cols) {
+    const double squares = std::inner_product(row, row + cols, row, 0.0);
+    const double length = std::max(std::sqrt(squares), 1e-12);
+    std::transform(row, row + cols, row, [length](float x) { return static_cast<float>(x / length); });
+  }
 }
 
 }  // namespace
@@ -75,6 +86,7 @@ struct Generator::State {
   /// A rank's part of a tensor, in the shape and order of the device.
   void write(const GenerationWeight& w, const WeightSpec& whole, const std::vector<float>& part, std::uint32_t rank) {
     std::vector<float> values = part;
+    if (arch.head.unit_rows && w.spec.name == arch.head.name + ".weight") make_unit_rows(values, w.spec.shape[1]);
     values.resize(element_count(w.spec.shape));  // the last rank's part of a vocabulary may be smaller
     if (w.spec.transposed && w.spec.stack == 0)  // parts of a stack are turned when they are taken out
       values = transpose(values, static_cast<std::size_t>(w.spec.shape[0]), static_cast<std::size_t>(w.spec.shape[1]));

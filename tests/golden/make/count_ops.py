@@ -4,7 +4,7 @@ modeling_gemma.py, modeling_gemma2.py, modeling_gemma3.py, modeling_stablelm.py,
 modeling_starcoder2.py, modeling_gpt_neo.py, modeling_gpt_bigcode.py, modeling_falcon.py, modeling_cohere.py,
 modeling_glm.py, modeling_glm4.py, modeling_helium.py, modeling_nemotron.py, modeling_arcee.py, modeling_exaone4.py,
 modeling_olmo.py, modeling_gptj.py, modeling_codegen.py, modeling_bloom.py, modeling_mpt.py, modeling_dbrx.py, modeling_llama4.py,
-modeling_bert.py,
+modeling_bert.py, the publishers' code of InternLM2, Baichuan, Qwen, ChatGLM, MiniCPM, MiniCPM3 and Orion,
 modeling_esm.py, modeling_modernbert.py, modeling_deberta_v2.py, modeling_deepseek_v3.py, modeling_granitemoeshared.py and modeling_bart.py write it with eager attention: what the host model needs
 of a layer (FrameworkOps in workloads/models/model.h). The tables in workloads/models/decoder take from here what a
 relative dispatches beyond a Llama, and the whole layers of Phi and those that are named after it; those of encoders
@@ -550,6 +550,54 @@ class Llama4(Relative):
         return self.o(self.context(q, k, v, mask, lambda s: s * HEAD ** -0.5))
 
 
+class Packed(Relative):
+    """Queries, keys and values of one product: InternLM2 has them by groups of heads, Baichuan in thirds, Qwen and
+    ChatGLM one after the other."""
+
+    def __init__(self, form, **traits):
+        super().__init__(lambda: RmsNorm(HIDDEN, False), **traits)
+        self.form, self.all = form, nn.Linear(HIDDEN, 3 * HIDDEN, bias=form == "split")
+
+    def parts(self, y):
+        rows = self.all(y)
+        if self.form == "groups":
+            rows = rows.view(BATCH, TOKENS, HEADS, 3, HEAD)
+            return rows[..., :1, :].reshape(BATCH, TOKENS, HEADS, HEAD), rows[..., -2, :], rows[..., -1, :]
+        if self.form == "thirds":
+            rows = rows.view(BATCH, TOKENS, 3, HIDDEN).unsqueeze(0).transpose(0, -2).squeeze(-2)
+            return tuple(rows[i].view(BATCH, TOKENS, HEADS, HEAD) for i in range(3))
+        return tuple(t.view(BATCH, TOKENS, HEADS, HEAD) for t in rows.split(HIDDEN, dim=2))
+
+    def attend(self, y, mask, places):
+        q, k, v = (t.transpose(1, 2) for t in self.parts(y))
+        if self.share < 1:
+            size = int(HEAD * self.share)
+            turned = self.rotated(q[..., :size], k[..., :size], places)
+            q, k = (torch.cat((a, b[..., size:]), -1) for a, b in zip(turned, (q, k)))
+        elif self.traits.get("turns", True):
+            q, k = self.rotated(q, k, places)
+        return self.o(self.context(q, k, v, mask, lambda s: s / math.sqrt(HEAD)))
+
+
+class MiniCpm(Relative):
+    """Outputs of parts are scaled."""
+
+    def forward(self, x, mask, places):
+        x = x + self.attend(self.norms[0](x), mask, places) * 0.3
+        return x + self.mlp(self.norms[1](x)) * 0.3
+
+
+class MiniCpm3(MiniCpm, DeepSeek):
+    """DeepSeek's attention; pairs that turn are halves."""
+
+    def __init__(self):
+        DeepSeek.__init__(self, False)
+        self.traits = {}
+
+    def rotated(self, q, k, places):
+        return Layer.rotated(self, q, k, places)
+
+
 RELATIVES = {
     "cohere": Relative(lambda: CohereNorm(HIDDEN), place="parallel", pairs="fp32"),
     "glm": Relative(lambda: RmsNorm(HIDDEN, False), share=0.5, pairs="spread", wide=True),
@@ -563,6 +611,9 @@ RELATIVES = {
     "a shared expert": Relative(lambda: RmsNorm(HIDDEN, False), shared=True),
     "glm4_moe": Relative(lambda: RmsNorm(HIDDEN, False), share=0.5, shared=True),
     "deepseek": DeepSeek(False), "deepseek with q_lora_rank": DeepSeek(True),
+    "internlm2": Packed("groups"), "baichuan": Packed("thirds"), "baichuan without rotary": Packed("thirds", turns=False),
+    "qwen": Packed("split"), "chatglm": Packed("split", share=0.5, pairs="spread", wide=True),
+    "minicpm": MiniCpm(lambda: RmsNorm(HIDDEN, False)), "minicpm3": MiniCpm3(), "orion": Relative(lambda: nn.LayerNorm(HIDDEN)),
     "gptj": GptJ(False), "codegen": GptJ(True), "bloom": Bloom(), "mpt": Mpt(),
     "dbrx without experts": Dbrx(), "llama4": Llama4(True), "llama4, a layer that does not turn": Llama4(False),
 }

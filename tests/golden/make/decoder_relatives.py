@@ -2,11 +2,13 @@
 """Trains a tiny decoder that is described by its traits: decoder_relatives.py FAMILY FOLDER.
 
 Written after transformers' modeling_cohere.py, modeling_cohere2.py, modeling_glm.py, modeling_glm4.py,
-modeling_helium.py, modeling_ernie4_5.py, modeling_nemotron.py, modeling_arcee.py, modeling_seed_oss.py,
+modeling_helium.py, modeling_ernie4_5.py, modeling_ernie4_5_moe.py, modeling_nemotron.py, modeling_arcee.py, modeling_seed_oss.py,
 modeling_exaone4.py, modeling_olmo.py, modeling_olmo3.py, modeling_granitemoe.py, modeling_qwen2_moe.py,
 modeling_llama.py, modeling_stablelm.py, modeling_gptj.py, modeling_codegen.py, modeling_bloom.py, modeling_mpt.py,
 modeling_granitemoeshared.py, modeling_deepseek_v2.py, modeling_deepseek_v3.py, modeling_persimmon.py,
-modeling_gpt_oss.py, modeling_dbrx.py, modeling_llama4.py and DeepSeek's own modeling_deepseek.py of deepseek-moe-16b."""
+modeling_gpt_oss.py, modeling_dbrx.py, modeling_llama4.py, DeepSeek's own modeling_deepseek.py of deepseek-moe-16b, and
+the code that their publishers have beside the weights of InternLM 1 to 3, Baichuan 1 and 2, EXAONE 3, ChatGLM2 and 3,
+Qwen, MiniCPM, MiniCPM3 and Orion."""
 import math
 import sys
 
@@ -87,6 +89,40 @@ TRAITS["cohere2"] = {**TRAITS["cohere"], "only_windowed": True}
 TRAITS["exaone4"]["only_windowed"] = True
 TRAITS["codegen"] = {**TRAITS["gptj"], "names": {**GPTJ, "qkv": "attn.qkv_proj"}}
 
+TRAITS["internlm"] = TRAITS["internlm3"] = TRAITS["minicpm"] = TRAITS["minicpm3"] = {}
+TRAITS["internlm2"] = {"names": {"qkv": "attention.wqkv", "o": "attention.wo", "gate": "feed_forward.w1",
+                                 "up": "feed_forward.w3", "down": "feed_forward.w2", "norm1": "attention_norm",
+                                 "norm2": "ffn_norm", "tokens": "model.tok_embeddings", "layers": "model.layers",
+                                 "last": "model.norm", "head": "output"}}
+TRAITS["baichuan"] = {"names": {**LLAMA, "qkv": "self_attn.W_pack"},
+                      "keys": {"num_key_value_heads": None, "head_dim": None, "rope_theta": None}}
+EXAONE = {"q": "attn.attention.q_proj", "k": "attn.attention.k_proj", "v": "attn.attention.v_proj",
+          "o": "attn.attention.out_proj", "gate": "mlp.c_fc_0", "up": "mlp.c_fc_1", "down": "mlp.c_proj",
+          "norm1": "ln_1", "norm2": "ln_2", "tokens": "transformer.wte", "layers": "transformer.h",
+          "last": "transformer.ln_f", "head": "lm_head"}
+TRAITS["exaone"] = {"names": EXAONE, "keys": {"eps": "layer_norm_epsilon", "num_hidden_layers": "num_layers",
+                                              "hidden_act": "activation_function"}}
+TRAITS["qwen"] = {"names": {**EXAONE, "qkv": "attn.c_attn", "o": "attn.c_proj", "gate": "mlp.w2", "up": "mlp.w1"},
+                  "bias": {"q", "k", "v"},
+                  "keys": {"eps": "layer_norm_epsilon", "max_position_embeddings": "seq_length",
+                           "head_dim": "kv_channels", "rope_theta": "rotary_emb_base", "num_key_value_heads": None,
+                           "hidden_act": None, "attention_dropout": "attn_dropout_prob"}}
+TRAITS["chatglm"] = {"names": {"qkv": "self_attention.query_key_value", "o": "self_attention.dense",
+                               "gate_up": "mlp.dense_h_to_4h", "down": "mlp.dense_4h_to_h", "norm1": "input_layernorm",
+                               "norm2": "post_attention_layernorm", "tokens": "transformer.embedding.word_embeddings",
+                               "layers": "transformer.encoder.layers", "last": "transformer.encoder.final_layernorm",
+                               "head": "transformer.output_layer"}, "pairs": True,
+                     "keys": {"eps": "layernorm_epsilon", "vocab_size": "padded_vocab_size",
+                              "num_hidden_layers": "num_layers", "intermediate_size": "ffn_hidden_size",
+                              "max_position_embeddings": "seq_length", "num_key_value_heads": "multi_query_group_num",
+                              "head_dim": "kv_channels", "attention_bias": "add_qkv_bias", "hidden_act": None,
+                              "partial_rotary_factor": None, "rope_theta": None}}
+TRAITS["ernie4_5_moe"] = {"pairs": True, "keys": {
+    "n_routed_experts": "moe_num_experts", "num_experts_per_tok": "moe_k", "n_shared_experts": "moe_num_shared_experts",
+    "first_k_dense_replace": "moe_layer_start_index", "moe_layer_freq": "moe_layer_interval", "topk_method": None,
+    "scoring_func": None, "n_group": None, "norm_topk_prob": None, "routed_scaling_factor": None}}
+TRAITS["orion"] = {"norm": "layer"}
+
 WIDE = {**decoder.BASE, "hidden_size": 32, "head_dim": 8, "eps": 1e-5}
 WIDE.pop("rms_norm_eps")
 ONES = {**WIDE, "num_key_value_heads": 4}  # as many heads of keys as of queries
@@ -96,6 +132,7 @@ ROUTED = {"first_k_dense_replace": 1, "moe_layer_freq": 1, "intermediate_size": 
           "scoring_func": "sigmoid"}
 LATENT = {**ONES, **ROUTED, "head_dim": None, "kv_lora_rank": 10, "qk_nope_head_dim": 8, "qk_rope_head_dim": 4,
           "v_head_dim": 6, "attention_bias": False}
+SCALES = {"scale_emb": 3.0, "scale_depth": 1.4, "dim_model_base": 8}
 FAMILIES = {
     "cohere": {**WIDE, "tie_word_embeddings": True, "logit_scale": 0.25, "attention_bias": True, "use_qk_norm": False},
     "cohere2": {**WIDE, "tie_word_embeddings": True, "logit_scale": 0.25, "attention_bias": False,
@@ -176,6 +213,22 @@ FAMILIES = {
                     "intermediate_size_mlp": 40, "interleave_moe_layer_step": 2, "no_rope_layer_interval": 3,
                     "attention_chunk_size": 64, "floor_scale": 64, "attn_temperature_tuning": True, "attn_scale": 0.1,
                     "use_qk_norm": True, "attention_bias": False},
+    "internlm": {**WIDE, "bias": True},
+    "internlm2": {**WIDE, "bias": True, "rope_scaling": {"type": "dynamic", "factor": 2.0}},
+    "internlm3": {**WIDE, "qkv_bias": False, "bias": True},
+    "baichuan": {**ONES, "model_max_length": 40},
+    "baichuan_slopes": {**ONES, "max_position_embeddings": None, "model_max_length": 40, "num_attention_heads": 12,
+                        "num_key_value_heads": 12, "hidden_size": 48, "head_dim": 4, "z_loss_weight": 0},
+    "exaone": {**WIDE, "embed_dropout": 0.0},
+    "qwen": {**ONES, "no_bias": True, "emb_dropout_prob": 0.0},
+    "chatglm": {**WIDE, "partial_rotary_factor": 0.5, "attention_bias": True, "multi_query_attention": True,
+                "rope_theta": 500000.0, "rmsnorm": True, "post_layer_norm": True, "add_bias_linear": False},
+    "minicpm": {**WIDE, **SCALES, "tie_word_embeddings": True, "attention_bias": False},
+    "minicpm3": {**ONES, **SCALES, "head_dim": None, "q_lora_rank": 12, "kv_lora_rank": 10, "qk_nope_head_dim": 8,
+                 "qk_rope_head_dim": 4, "v_head_dim": 8, "attention_bias": False},
+    "orion": {**WIDE, "attention_bias": False},
+    "ernie4_5_moe": {**WIDE, **ROUTED, "scoring_func": "softmax", "n_group": 1, "norm_topk_prob": True,
+                     "routed_scaling_factor": 1.0, "use_bias": False, "tie_word_embeddings": True},
     "dbrx": {**WIDE, "num_local_experts": 8, "num_experts_per_tok": 3, "clip_qkv": 0.2, "router_aux_loss_coef": 0.05,
              "output_router_logits": False, "resid_pdrop": 0.0, "emb_pdrop": 0.0},
 }
@@ -186,7 +239,9 @@ NAMED = {"cohere": "Cohere", "cohere2": "Cohere2", "glm": "Glm", "glm4": "Glm4",
          "deepseek_v2": "DeepseekV2", "deepseek_v3": "DeepseekV3",
          "glm4_moe": "Glm4Moe", "dots1": "Dots1", "flex_olmo": "FlexOlmo", "gpt_oss": "GptOss",
          "llama": "Llama", "stablelm": "StableLm", "gptj": "GPTJ", "codegen": "CodeGen", "bloom": "Bloom", "mpt": "Mpt",
-         "dbrx": "Dbrx", "llama4_text": "Llama4"}
+         "internlm": "InternLM", "internlm2": "InternLM2", "internlm3": "InternLM3", "baichuan": "Baichuan",
+         "exaone": "Exaone", "qwen": "QWen", "chatglm": "ChatGLM", "minicpm": "MiniCPM", "minicpm3": "MiniCPM3",
+         "orion": "Orion", "ernie4_5_moe": "Ernie4_5_Moe", "dbrx": "Dbrx", "llama4_text": "Llama4"}
 
 
 def type_of(family):
@@ -205,7 +260,9 @@ def biases(c):
     out = set(traits(c).get("bias", ()))
     if c.get("attention_bias") or c.get("use_qkv_bias") or c.get("qkv_bias"):
         out |= {"q", "k", "v"}
-    if c.get("attention_bias") and c["model_type"] in ("cohere", "cohere2", "nemotron", "arcee", "olmo", "llama", "gpt_oss"):
+    if c.get("bias"):
+        out |= {"o", "gate", "up", "down"} if c["model_type"] == "internlm3" else {"q", "k", "v", "o"}
+    if c.get("attention_bias") and c["model_type"] in ("minicpm", "orion", "cohere", "cohere2", "nemotron", "arcee", "olmo", "llama", "gpt_oss"):
         out.add("o")
     return out | ({"gate", "up", "down"} if c.get("mlp_bias") else set())
 
@@ -240,6 +297,8 @@ def routed_shapes(c, p, layer):
         out[p + "mlp.gate.weight"] = (c["n_routed_experts"], h)
         if c["scoring_func"] == "sigmoid":
             out[p + "mlp.gate.e_score_correction_bias"] = (c["n_routed_experts"],)
+        if c["model_type"] == "ernie4_5_moe":
+            out[p + "mlp.moe_statics.e_score_correction_bias"] = (1, c["n_routed_experts"])
     for name, size in parts.items():
         out[f"{p}mlp.{name}gate_proj.weight"] = out[f"{p}mlp.{name}up_proj.weight"] = (size, h)
         out[f"{p}mlp.{name}down_proj.weight"] = (h, size)
@@ -279,9 +338,9 @@ def llama4_shapes(c, p, layer):
 def linear_shapes(c):
     """Of a layer, with the biases' rows."""
     n, h, ffn, has = traits(c)["names"], c["hidden_size"], c["intermediate_size"], biases(c)
-    q, kv = c["num_attention_heads"] * c["head_dim"], c["num_key_value_heads"] * c["head_dim"]
+    q, kv = ((c[heads] * (c["head_dim"] or 0)) for heads in ("num_attention_heads", "num_key_value_heads"))
     out = {"qkv": (q + 2 * kv, h)} if "qkv" in n else {"q": (q, h), "k": (kv, h), "v": (kv, h)}
-    out["o"] = (h, q)
+    out = {} if "kv_lora_rank" in c else {**out, "o": (h, q)}
     if not decoder.experts(c) and "n_routed_experts" not in c:
         out |= {"gate_up": (2 * ffn, h)} if "gate_up" in n else {"up": (ffn, h)}
         out |= {"gate": (ffn, h)} if is_gated(c) and "gate_up" not in n else {}
@@ -308,7 +367,7 @@ def shapes(c):
             out |= latent_shapes(c, p)
         if "n_routed_experts" in c:
             out |= routed_shapes(c, p, i)
-        for name, (shape, biased) in linear_shapes(c).items() if "kv_lora_rank" not in c else ():
+        for name, (shape, biased) in linear_shapes(c).items():
             out[p + name + ".weight"] = shape
             if biased:
                 out[p + name + ".bias"] = shape[:1]
@@ -380,7 +439,11 @@ def queries_keys_values(y, p, w, c):
     rows = plain.linear(y, p + n["qkv"], w)
     if c["model_type"] in ("bloom", "persimmon"):
         return rows.view(batch, length, -1, 3, head).unbind(-2)
-    if c["model_type"] in ("mpt", "dbrx"):
+    if c["model_type"] == "internlm2":  # each head of keys behind the queries that share it
+        q, k, v = rows.view(batch, length, c["num_key_value_heads"], -1, head).split(
+            (c["num_attention_heads"] // c["num_key_value_heads"], 1, 1), -2)
+        return q.flatten(2, 3), k.squeeze(-2), v.squeeze(-2)
+    if c["model_type"] in ("mpt", "dbrx", "baichuan", "qwen", "chatglm"):
         sizes = [c[heads] * head for heads in ("num_attention_heads", "num_key_value_heads", "num_key_value_heads")]
         return [t.view(batch, length, -1, head) for t in rows.split(sizes, -1)]
     q, v, k = rows.view(batch, length, 4, -1).chunk(3, -1)  # heads are in four groups
@@ -417,7 +480,9 @@ def deepseek_mixture(y, p, w, c):
     logits = flat @ w[p + "gate.weight"].T
     third = c["scoring_func"] == "sigmoid"
     scores = logits.sigmoid() if third else logits.softmax(-1)
+    statics = p + "moe_statics.e_score_correction_bias"
     choice = scores + w[p + "gate.e_score_correction_bias"].detach() if third else scores
+    choice = choice + w[statics].detach() if statics in w else choice
     if groups > 1:
         of_groups = choice.view(len(flat), groups, -1).topk(2 if third else 1, -1)[0].sum(-1)
         mask = torch.zeros_like(of_groups).scatter(1, of_groups.topk(c["topk_group"], -1)[1], 1)
@@ -462,13 +527,14 @@ def attention(y, p, w, c, layer):
     if c.get("clip_qkv"):
         q, k, v = (x.clamp(-c["clip_qkv"], c["clip_qkv"]) for x in (q, k, v))
     q, k, v = (x.transpose(1, 2) for x in (q, k, v))
-    if "alibi" not in t and turns and not (t.get("only_windowed") and is_full(c, layer)):
+    alibi = t.get("alibi", 8 if "max_position_embeddings" in c and not c["max_position_embeddings"] else None)
+    if not alibi and turns and not (t.get("only_windowed") and is_full(c, layer)):
         q, k = rotate(q, c, layer), rotate(k, c, layer)
     k, v = (x.repeat_interleave(heads // k.shape[1], 1) for x in (k, v))
     scores = q @ k.transpose(2, 3) * c.get("attention_multiplier", 1 / math.sqrt(c["head_dim"]))
     place = torch.arange(length)
-    if "alibi" in t:
-        scores = scores + (slopes(heads, t["alibi"]) * (place - length + 1)).to(scores.dtype)
+    if alibi:
+        scores = scores + (slopes(heads, alibi) * (place - length + 1)).to(scores.dtype)
     back = place[:, None] - place[None, :]
     hidden = (back < 0) | (back >= (length if is_full(c, layer) else c["sliding_window"]))
     scores = scores.masked_fill(hidden, float("-inf"))
@@ -578,12 +644,15 @@ def mlp(y, p, w, c):
 
 def forward(w, ids, c):
     t, scale = traits(c), c.get("residual_multiplier", 1)
+    if "scale_depth" in c:
+        scale = c["scale_depth"] / math.sqrt(c["num_hidden_layers"])
     n = t["names"]
 
     def normed(x, p, part):
         return norm(x, p + n[part], w, c) if n.get(part) else x
 
-    x = normed(w[n["tokens"] + ".weight"][ids] * c.get("embedding_multiplier", 1), "", "first")
+    x = normed(w[n["tokens"] + ".weight"][ids] * c.get("embedding_multiplier", c.get("scale_emb", 1)), "",
+               "first")
     for i in range(c["num_hidden_layers"]):
         p = f"{n['layers']}.{i}."
         y = normed(x, p, "norm1")
@@ -594,13 +663,22 @@ def forward(w, ids, c):
         x = x + scale * a
         x = x + scale * normed(mlp(normed(x, p, "norm2"), p, w, c), p, "behind2")
     head = n["tokens"] if c["tie_word_embeddings"] else n["head"]
-    logits = normed(x, "", "last") @ w[head + ".weight"].T * c.get("logit_scale", 1) / c.get("logits_scaling", 1)
+    rows = w[head + ".weight"]
+    if "z_loss_weight" in c:
+        rows = functional.normalize(rows)
+    logits = normed(x, "", "last") @ rows.T * c.get("logit_scale", 1) / c.get("logits_scaling", 1)
+    if "dim_model_base" in c:
+        logits = logits / (c["hidden_size"] / c["dim_model_base"])
     return logits + w[head + ".bias"] if head + ".bias" in w else logits
+
+
+ARCHITECTURES = {"qwen": "QWenLMHeadModel", "chatglm": "ChatGLMForConditionalGeneration"}
 
 
 def config_of(family, changes):
     kind = type_of(family)
-    return {**FAMILIES[family], **(changes or {}), "model_type": kind, "architectures": [f"{NAMED[kind]}ForCausalLM"]}
+    made = ARCHITECTURES.get(kind, f"{NAMED[kind]}ForCausalLM")
+    return {**FAMILIES[family], **(changes or {}), "model_type": kind, "architectures": [made]}
 
 
 def dbrx_as_written(c):
@@ -620,6 +698,12 @@ def as_written(c):
     if c["model_type"] == "dbrx":
         return dbrx_as_written(c)
     words = {"eps": "rms_norm_eps", **traits(c).get("keys", {})}
+    if c["model_type"] == "qwen":  # it counts gates and ups
+        c = {**c, "intermediate_size": 2 * c["intermediate_size"]}
+    if c["model_type"] == "chatglm":
+        c = {**c, "rope_ratio": c["rope_theta"] / 10000}
+    if c["model_type"] == "baichuan":
+        c = {key: value for key, value in c.items() if value is not None}
     named = {words.get(key, key): value for key, value in c.items()}
     return {key: value for key, value in named.items() if key}
 

@@ -26,7 +26,7 @@ KINDS = {"decoder": 8, "plain": 3, "decoder relative": 6, "gpt": 2, "encoder": 5
          "t5": 2, "bart": 1}
 JOINT = ("olmo2", "olmoe", "olmo3", "olmo3_yarn", "flex_olmo")  # heads that are normed as one: no rank has some of them
 CLASSIFIERS = ("llama", "mistral", "qwen2", "qwen3", "gemma", "phi3")
-ADAPTED = ("cohere", "cohere2", "helium", "ernie4_5", "seed_oss", "exaone4", "olmo", "llama_bias")
+ADAPTED = ("internlm", "internlm3", "minicpm", "orion", "cohere", "cohere2", "helium", "ernie4_5", "seed_oss", "exaone4", "olmo", "llama_bias")
 TARGETS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
 
 
@@ -94,7 +94,8 @@ def a_decoder_relative(family, draw):
     seq, vocab, size = 8 * upto(draw, 1, 12), upto(draw, 20, 400), 4 * draw.randint(1, 12)
     heads = draw.choice([4, 8]) if family == "codegen" else draw.randint(1, 8)
     shared = draw.choice([n for n in range(1, heads + 1) if heads % n == 0])
-    if family in ("codegen", "gptj", "bloom", "mpt", "persimmon") or family.startswith("deepseek_v"):
+    if family in ("codegen", "gptj", "bloom", "mpt", "persimmon", "baichuan", "baichuan_slopes", "qwen", "minicpm3") \
+            or family.startswith("deepseek_v"):
         shared = heads
     changes = {"vocab_size": vocab, "hidden_size": heads * size, "num_hidden_layers": draw.randint(1, 4),
                "num_attention_heads": heads, "num_key_value_heads": shared, "head_dim": size,
@@ -118,6 +119,13 @@ def a_decoder_relative(family, draw):
         still += still % 2
         changes |= {"head_dim": None, "kv_lora_rank": draw.randint(2, 40), "qk_nope_head_dim": still,
                     "qk_rope_head_dim": turned, "v_head_dim": draw.randint(1, still + turned)}
+    if family == "minicpm3":
+        changes |= {"head_dim": None, "q_lora_rank": draw.choice([None, 12]), "kv_lora_rank": draw.randint(2, 40),
+                    "qk_nope_head_dim": size, "qk_rope_head_dim": 2 * draw.randint(1, size // 2), "v_head_dim": size}
+    if family.startswith("baichuan"):
+        changes |= {"model_max_length": changes["max_position_embeddings"], "rope_theta": 10000.0}
+    if family == "baichuan_slopes":
+        changes["max_position_embeddings"] = None
     if family == "llama4_text":
         changes |= {"num_local_experts": 2 * draw.randint(1, 4), "num_experts_per_tok": draw.randint(1, 2),
                     "intermediate_size_mlp": upto(draw, 3, 200), "no_rope_layer_interval": draw.randint(1, 4),

@@ -46,6 +46,9 @@ void Keys::optional(const char* key, std::int64_t& value) const {
   if (!has(key)) return;
   if (!at(key).is_number_integer()) wrong_type(key, "a whole number");
   value = at(key).get<std::int64_t>();
+Keys::Keys(const Keys& outer, std::span<const KeyName> names)
+    : where_{outer.where_}, json_(outer.json_), outer_{&outer}, names_{names} {}
+
 }
 
 void Keys::optional(const char* key, double& value) const {
@@ -75,7 +78,7 @@ void Keys::optional(const char* key, Activation& value, std::span<const Activati
     if (std::ranges::find(legal, row.activation) != legal.end()) names.emplace_back(row.name);
   const std::string name = at(key).is_string() ? at(key).get<std::string>() : at(key).dump();
   if (std::ranges::find(names, name) == names.end()) {
-    fail(fmt::format("\"{}\" is the unknown activation \"{}\"", key, name),
+    fail(fmt::format("\"{}\" is the unknown activation \"{}\"", found(key), name),
          fmt::format("use one of: {}", fmt::join(names, ", ")));
   }
   value = std::ranges::find(kActivations, name, &ActivationName::name)->activation;
@@ -83,11 +86,12 @@ void Keys::optional(const char* key, Activation& value, std::span<const Activati
 
 void Keys::only(const char* key, const json& value) const {
   if (has(key) && at(key) != value)
-    fail(fmt::format("\"{}\" is {}; only {} is modelled", key, at(key).dump(), value.dump()), "use a model without it");
+    fail(fmt::format("\"{}\" is {}; only {} is modelled", found(key), at(key).dump(), value.dump()),
+         "use a model without it");
 }
 
 bool Keys::lists(const char* key, std::int64_t count, const std::function<json(std::int64_t)>& entry) const {
-  const json& list = json_.at(key);
+  const json& list = at(key);
   bool alike = list.is_array() && std::ssize(list) == count;
   for (std::int64_t i = 0; alike && i < count; ++i) alike = list[static_cast<std::size_t>(i)] == entry(i);
   return alike;
@@ -138,11 +142,12 @@ std::vector<Keys::Unread> Keys::unread() const {
 }
 
 void Keys::require(const char* key) const {
-  if (!has(key)) fail(fmt::format("has no \"{}\"", key), fmt::format("add \"{}\" with its value", key));
+  if (!has(key))
+    fail(fmt::format("has no \"{}\"", spelled(key)), fmt::format("add \"{}\" with its value", spelled(key)));
 }
 
 void Keys::wrong_type(const char* key, std::string_view wanted) const {
-  fail(fmt::format("\"{}\" is {}, which is not {}", key, at(key).dump(), wanted),
+  fail(fmt::format("\"{}\" is {}, which is not {}", found(key), at(key).dump(), wanted),
        fmt::format("write {} there", wanted));
 }
 
@@ -159,7 +164,7 @@ void Rules::probability(const char* key, double value) const {
 }
 
 void Rules::divides(const char* key, std::int64_t value, const char* into_key, std::int64_t into) const {
-  if (into % value != 0) fail(key, fmt::format("{} does not divide {} {}", value, into_key, into));
+  if (into % value != 0) fail(key, fmt::format("{} does not divide {} {}", value, in_file(names_, into_key), into));
 }
 
 void Rules::token(const char* key, std::int64_t id, std::int64_t vocab_size) const {
@@ -167,7 +172,7 @@ void Rules::token(const char* key, std::int64_t id, std::int64_t vocab_size) con
 }
 
 void Rules::fail(const char* key, const std::string& what) const {
-  throw Error{Fault::kData, where_, fmt::format("\"{}{}\": {}", prefix_, key, what),
+  throw Error{Fault::kData, where_, fmt::format("\"{}{}\": {}", prefix_, in_file(names_, key), what),
               "correct it to the value that the model was made with"};
 }
 

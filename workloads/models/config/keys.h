@@ -16,6 +16,16 @@
 
 namespace workloads {
 
+/// A key, and the word that the files of a family have for it.
+struct KeyName {
+  const char *key, *in_file;
+};
+inline const char* in_file(std::span<const KeyName> names, const char* key) {
+  for (const KeyName& name : names)
+    if (std::string_view{name.key} == key) return name.in_file;
+  return key;
+}
+
 /// The keys of one config.json.
 class Keys {
  public:
@@ -24,13 +34,19 @@ class Keys {
   Keys(nlohmann::json object, std::string where) : where_{std::move(where)}, json_(std::move(object)) {}
   /// An object inside a file, such as "rope_scaling". Keeps a reference to `outer`.
   Keys(const Keys& outer, const char* key);
+  /// The same keys under the words of a family; a file may have them under their own names too, as its class takes
+  /// both.
+  Keys(const Keys& outer, std::span<const KeyName> names);
 
   bool has(const char* key) const {
-    note(key);
-    return json_.contains(key) && !json_.at(key).is_null();
+    note(key), note(spelled(key));
+    const char* there = found(key);
+    return json_.contains(there) && !json_.at(there).is_null();
   }
-  bool is_null(const char* key) const { return json_.contains(key) && json_.at(key).is_null(); }
-  const nlohmann::json& at(const char* key) const { return json_.at(key); }
+  /// Whether it is there under this very name.
+  bool holds(const char* key) const { return json_.contains(key); }
+  bool is_null(const char* key) const { return json_.contains(found(key)) && json_.at(found(key)).is_null(); }
+  const nlohmann::json& at(const char* key) const { return json_.at(found(key)); }
 
   void require(const char* key) const;
   template <typename T>
@@ -63,18 +79,22 @@ class Keys {
  private:
   [[noreturn]] void wrong_type(const char* key, std::string_view wanted) const;
   void note(const std::string& key) const;
+  const char* spelled(const char* key) const { return in_file(names_, key); }
+  const char* found(const char* key) const { return json_.contains(spelled(key)) ? spelled(key) : key; }
 
   std::string where_;
   nlohmann::json json_;
   const Keys* outer_ = nullptr;
   std::string inside_{};  // the object's key there, and a dot
+  std::span<const KeyName> names_{};
   mutable std::set<std::string, std::less<>> asked_;
 };
 
 /// Throws for the first broken rule of a configuration.
 class Rules {
  public:
-  explicit Rules(std::string_view where, std::string prefix = {}) : where_{where}, prefix_{std::move(prefix)} {}
+  explicit Rules(std::string_view where, std::string prefix = {}, std::span<const KeyName> names = {})
+      : where_{where}, prefix_{std::move(prefix)}, names_{names} {}
   /// For the keys of an object in the file, such as "rope_scaling".
   Rules inside(std::string_view object) const { return Rules{where_, std::string{object} + "."}; }
   void positive(const char* key, std::int64_t value, std::int64_t most = 1 << 24) const;
@@ -86,6 +106,7 @@ class Rules {
 
  private:
   std::string where_, prefix_;
+  std::span<const KeyName> names_;
 };
 
 /// id2label of a config.json, and label2id.

@@ -7,6 +7,7 @@
 
 #include "workloads/models/config/llama4.h"
 #include "workloads/models/config/llama_experts.h"
+#include "workloads/models/config/llama_own.h"
 #include "workloads/models/config/llama_rope.h"
 
 namespace workloads {
@@ -124,12 +125,15 @@ bool has_no_attention_bias(const L& c) { return !has_attention_bias(c); }
 bool has_mlp_bias(const L& c) { return dialect_of(c.kind).biases.mlp; }
 bool has_no_mlp_bias(const L& c) { return !has_mlp_bias(c); }
 bool is_latent(const L& c) { return dialect_of(c.kind).heads.latent; }
+bool is_latent_minicpm(const L& c) { return c.kind == LlamaKind::kMiniCpm3; }
+bool is_deepseek(const L& c) { return is_latent(c) && !is_latent_minicpm(c); }
 bool is_plain(const L& c) { return !is_latent(c); }
 bool is_deepseek2(const L& c) { return c.kind == LlamaKind::kDeepseekV2; }
 bool is_deepseek3(const L& c) { return c.kind == LlamaKind::kDeepseekV3; }
 bool is_shared_granite(const L& c) { return c.kind == LlamaKind::kGraniteMoeShared; }
 bool is_ernie(const L& c) { return c.kind == LlamaKind::kErnie45; }
 bool is_no_ernie(const L& c) { return !is_ernie(c); }
+bool is_no_chatglm(const L& c) { return c.kind != LlamaKind::kChatGlm; }
 bool is_seed(const L& c) { return c.kind == LlamaKind::kSeedOss; }
 bool is_cohere(const L& c) { return c.kind == LlamaKind::kCohere || c.kind == LlamaKind::kCohere2; }
 
@@ -215,7 +219,10 @@ constexpr auto kLlamaFields = std::to_array<Field<L>>({
     {.key = "kv_lora_rank", .member = &L::kv_lora_rank, .required = true, .range = kWidth, .when = is_latent},
     {.key = "qk_nope_head_dim", .member = &L::qk_nope_head_dim, .required = true, .when = is_latent},
     {.key = "qk_rope_head_dim", .member = &L::qk_rope_head_dim, .required = true, .when = is_latent},
-    {.key = "v_head_dim", .member = &L::v_head_dim, .required = true, .when = is_latent, .check = check_values},
+    {.key = "v_head_dim", .member = &L::v_head_dim, .required = true, .when = is_deepseek, .check = check_values},
+    {.key = "v_head_dim", .member = &L::v_head_dim, .when = is_latent_minicpm,
+     .otherwise = [](L& c) { c.v_head_dim = c.num_attention_heads > 0 ? c.hidden_size / c.num_attention_heads : 0; },
+     .check = check_values},
     {.key = "rope_interleave", .member = &L::rope_interleave, .when = is_deepseek3},
     {.key = "head_dim", .when = is_latent, .written = kNever,
      .otherwise = [](L& c) { c.head_dim = c.qk_nope_head_dim + c.qk_rope_head_dim; },
@@ -330,7 +337,7 @@ constexpr auto kLlamaFields = std::to_array<Field<L>>({
     {.key = "mlp_only_layers", .only = Listed{}, .when = has_experts, .written = has_sparse_step},
     {.key = "clip_qkv", .member = &L::clip_qkv, .range = kPositiveOrNone, .when = clips},
     {.key = "rms_norm_eps", .member = &L::rms_norm_eps, .when = has_rms_eps},
-    {.key = "rope_theta", .member = &L::rope_theta,
+    {.key = "rope_theta", .member = &L::rope_theta, .when = is_no_chatglm,
      .otherwise = [](L& c) { c.rope_theta = dialect_of(c.kind).positions.theta; }},
     {.key = "rope_local_base_freq", .member = &L::local_theta, .when = is_gemma3,
      .otherwise = [](L& c) { c.local_theta = 10000; }},
@@ -363,20 +370,22 @@ constexpr auto kLlamaFields = std::to_array<Field<L>>({
 }  // namespace
 
 LlamaConfig read_llama(const Keys& keys, LlamaKind kind) {
-  LlamaConfig c = blank_config(kind);
-  c = read_fields<L>(kLlamaFields, keys, std::move(c));
+  refuse_earlier_model(keys, kind);
+  const Keys named{keys, dialect_of(kind).keys};
+  const LlamaConfig c = read_own(named, read_fields<L>(kLlamaFields, named, blank_config(kind)));
   check(c, keys.where());
   return c;
 }
 
 void check(const LlamaConfig& c, std::string_view where) {
-  const Rules rules{where};
+  const Rules rules{where, {}, dialect_of(c.kind).keys};
   check_fields<L>(kLlamaFields, c, rules);
+  check_own(rules, c);
   rules.divides("num_key_value_heads", c.num_key_value_heads, "num_attention_heads", c.num_attention_heads);
   if (is_latent(c) && c.num_key_value_heads != c.num_attention_heads)
     rules.fail("num_key_value_heads", fmt::format("is not num_attention_heads {}", c.num_attention_heads));
 }
 
-json to_json(const LlamaConfig& c) { return write_fields<L>(kLlamaFields, c); }
+json to_json(const LlamaConfig& c) { return with_own(write_fields<L>(kLlamaFields, c), c); }
 
 }  // namespace workloads

@@ -15,7 +15,8 @@ void read_shared(const Keys& keys, LlamaConfig& c) {
   std::int64_t count = 0;
   keys.optional("n_shared_experts", count);
   if (count < 0 || count > kMost)
-    keys.fail(fmt::format("\"n_shared_experts\" is {}", count), fmt::format("write 0 to {}", kMost));
+    keys.fail(fmt::format("\"{}\" is {}", in_file(dialect_of(c.kind).keys, "n_shared_experts"), count),
+              fmt::format("write 0 to {}", kMost));
   c.shared_size = count * c.intermediate_size;
 }
 
@@ -44,7 +45,7 @@ void check_groups(const Rules& rules, const LlamaConfig& c) {
   rules.divides("n_group", c.groups, "n_routed_experts", c.num_experts);
   if (c.top_groups < 1 || c.top_groups > c.groups)
     rules.fail("topk_group", fmt::format("{} is not in 1..{}", c.top_groups, c.groups));
-  if (c.top_groups * (c.num_experts / c.groups) < c.num_experts_per_tok)
+  if (c.groups > 1 && c.top_groups * (c.num_experts / c.groups) < c.num_experts_per_tok)
     rules.fail("topk_group", fmt::format("{} groups do not have {} experts", c.top_groups, c.num_experts_per_tok));
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "base/error.h"
@@ -115,6 +116,20 @@ std::vector<HostTable> rope_tables(const RotaryArch& rotary, std::int64_t length
   const bool longer = !rotary.long_frequencies.empty() && length > rotary.long_from;
   add("rope", longer ? rotary.long_frequencies : rotary.frequencies, rotary.magnitude);
   add("rope.window", rotary.windowed, 1);
+  return out;
+}
+
+std::vector<double> slopes_of_heads(std::int64_t heads, double most) {
+  std::vector<double> all;
+  if (most <= 0 || heads <= 0) return all;
+  const auto count = std::bit_ceil(static_cast<std::uint64_t>(heads));
+  for (std::uint64_t h = 1; h <= count; ++h)
+    all.push_back(std::exp2(-most * static_cast<double>(h) / static_cast<double>(count)));
+  if (std::ssize(all) == heads) return all;
+  std::vector<double> out;
+  for (const std::size_t first : {1, 0})
+    for (std::size_t h = first; h < all.size(); h += 2) out.push_back(all[h]);
+  out.resize(static_cast<std::size_t>(heads));
   return out;
 }
 

@@ -37,6 +37,12 @@ Sizes sizes_of(const DecoderArch& arch);
 /// All tensors of a decoder that has one table of tokens, in the order in which Hugging Face's Llama lists them.
 std::vector<WeightSpec> decoder_specs(const DecoderArch& arch);
 
+/// The slopes of heads, each of which adds its own to a score for every place farther on, from 2^-(most / heads) down
+/// to 2^-most; ALiBi's most is 8. Source: Press et al., arXiv:2108.12409, section 3, and its code for a number of heads
+/// that is no power of two: the slopes of every other of twice as many heads, beginning with the second, and then those
+/// left out. So have transformers' modeling_bloom.py and modeling_mpt.py.
+std::vector<double> slopes_of_heads(std::int64_t heads, double most);
+
 /// Errors: Fault::kUsage for a step that the decoder or its plan cannot have.
 void require_step(const DecoderArch& arch, const Step& step);
 

@@ -5,10 +5,12 @@
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
 #include "workloads/models/config.h"
+#include "workloads/models/config/keys.h"
 #include "workloads/models/layers/arch.h"
 #include "workloads/models/lora.h"
 #include "workloads/models/registry.h"
@@ -76,7 +78,21 @@ enum class LlamaKind {
   kDots1,
   kFlexOlmo,
   kGptOss,
-  kLlama4
+  kLlama4,
+  kInternLm,
+  kInternLm2,
+  kInternLm3,
+  kBaichuan,
+  kExaone,
+  kChatGlm,
+  kQwen,
+  kMiniCpm,
+  kMiniCpm3,
+  kOrion,
+  kAquila,
+  kXverse,
+  kYi,
+  kErnie45Moe
 };
 
 /// A relative's names of its experts, in config.json and in checkpoints; empty for a model without experts.
@@ -88,7 +104,8 @@ struct ExpertNames {
   bool sigmoid = false, scale_inputs = false;  // as RouterArch has them
   /// The expert of all tokens, where a relative has one, as SharedExpertArch has it.
   const char *shared = "", *shared_share = "", *shared_fused = "", *shared_down = "";
-  const char* bias = "";  // as RouterArch has it
+  const char* bias = "";         // as RouterArch has it, of sigmoids
+  bool bias_of_softmax = false;  // or of their softmax, in a file as one row
 };
 
 /// The norms of a relative.
@@ -158,7 +175,15 @@ struct DialectHeads {
   bool sinks = false;             // as AttentionNames has them
 };
 
-/// The differences of a relative of Llama. Source: transformers, modeling_NAME.py.
+/// A relative's names of its weights; gate, up and down are behind the names of MLPs' layers.
+struct DialectNames {
+  const char *prefix, *tokens, *layers, *last, *head, *norm1, *norm2;
+  const char *query, *key, *value, *qkv, *out;
+  std::int64_t groups = 1;  // of rows in `qkv`, as AttentionNames has them
+  const char *gate, *up, *down, *wide;
+};
+
+/// The differences of a relative of Llama. Source: transformers, modeling_NAME.py; of InternLM to Yi their publishers'.
 struct LlamaDialect {
   LlamaKind kind;
   std::string_view family, type, architecture;  // "Qwen2", "qwen2", "Qwen2ForCausalLM"
@@ -174,9 +199,12 @@ struct LlamaDialect {
   DialectMlp mlp{};
   DialectHeads heads{};
   ExpertNames experts{};
-  DialectOps more{};  // besides those of norms of heads, Gemma's and experts
+  DialectOps more{};                    // besides those of norms of heads, Gemma's and experts
+  const DialectNames* names = nullptr;  // none: Llama's
+  std::span<const KeyName> keys{};      // a file's words for Llama's keys
 };
 const LlamaDialect& dialect_of(LlamaKind kind);
+const DialectNames& names_of(const LlamaDialect& dialect);
 
 /// The differences between layers of a relative of Llama.
 struct LlamaPattern {
@@ -197,6 +225,8 @@ struct LlamaParts {
   bool own_norms = false;       // each head of queries and keys has a norm of its own
   double clip_qkv = 0;          // queries, keys and values are kept within it; 0: they are not
   bool bare_norms = false;      // heads of queries and keys that turn have a norm without weights
+  bool alibi = false;           // heads have slopes, and nothing turns
+  bool norm_head = false;       // rows of the head have the length 1
 };
 
 /// The tokens of a chunk see each other alone, in layers that turn; in the others queries grow with the logarithm of
@@ -220,6 +250,8 @@ struct LlamaScales {
   double attention_multiplier = 0;      // of scores; 0: 1 / sqrt(head_dim)
   std::int64_t query_scalar = 0;        // scores are multiplied by 1 / sqrt of it; 0: by attention_multiplier
   double score_cap = 0, logit_cap = 0;  // 0: none
+  double scale_depth = 0;               // outputs of parts are times this over the root of the layers; 0: they are not
+  std::int64_t dim_model_base = 0;      // logits are times this over hidden_size; 0: they are not
 };
 
 struct LlamaExperts {

@@ -179,7 +179,8 @@ void experts(SpecList& list, const DecoderArch& arch, const std::string& prefix)
   const MixtureArch& m = *arch.block.mixture;
   const std::int64_t hidden = arch.hidden, size = arch.block.mlp.size;
   put(list, {prefix + m.router, hidden, m.experts, TensorSplit::kNone, m.bias});
-  if (!m.choice.bias.empty()) list.tensor(prefix + m.choice.bias, {m.experts}, Init::kZeros), list.freeze();
+  const Shape bias = m.choice.bias_is_row ? Shape{1, m.experts} : Shape{m.experts};
+  if (!m.choice.bias.empty()) list.tensor(prefix + m.choice.bias, bias, Init::kZeros), list.freeze();
   const FusedExperts& fused = m.fused;
   const std::int64_t both = fused.flat() ? 1 : 2;
   const std::string &gate = fused.flat() ? fused.gate : fused.wide, &up = fused.flat() ? fused.up : fused.wide;

@@ -38,10 +38,11 @@ std::optional<MixtureArch> mixture_of(const LlamaConfig& c) {
                                .halves = names.fused_halves},
                      .bias = names.have_bias,
                      .shared = shared_expert(c),
-                     .choice = {.sigmoid = names.sigmoid || *names.bias != '\0',
+                     .choice = {.sigmoid = names.sigmoid || (*names.bias != '\0' && !names.bias_of_softmax),
                                 .groups = c.groups,
                                 .top_groups = c.top_groups,
                                 .bias = names.bias,
+                                .bias_is_row = names.bias_of_softmax,
                                 .scales_inputs = names.scale_inputs},
                      .scale = c.routed_scale,
                      .first = c.first_dense,
@@ -53,8 +54,9 @@ std::optional<MixtureArch> mixture_of(const LlamaConfig& c) {
 void name_norms(const LlamaConfig& c, BlockNames& names) {
   const DialectNorms& norms = dialect_of(c.kind).norms;
   const bool behind = norms.place == NormPlace::kBehind;
-  names.norm1 = behind ? "post_attention_layernorm" : "input_layernorm";
-  names.norm2 = behind ? "post_feedforward_layernorm" : "post_attention_layernorm";
+  const DialectNames& own = names_of(dialect_of(c.kind));
+  names.norm1 = behind ? "post_attention_layernorm" : own.norm1;
+  names.norm2 = behind ? "post_feedforward_layernorm" : own.norm2;
   if (norms.place == NormPlace::kAround)
     names.behind1 = norms.behind, names.norm2 = norms.before, names.behind2 = norms.last;
   if (c.parallel) names.norm2.clear();  // both parts read the first
@@ -74,11 +76,9 @@ void name_latents(const LlamaConfig& c, AttentionNames& names) {
 BlockNames names_of(const LlamaConfig& c) {
   const LlamaDialect& dialect = dialect_of(c.kind);
   const std::string layer{dialect.mlp.layer};
-  BlockNames names{.attention = {.query = "self_attn.q_proj",
-                                 .key = "self_attn.k_proj",
-                                 .value = "self_attn.v_proj",
-                                 .out = "self_attn.o_proj"},
-                   .mlp = {.gate = layer + "gate_proj", .up = layer + "up_proj", .down = layer + "down_proj"}};
+  const DialectNames& own = names_of(dialect);
+  BlockNames names{.attention = {.query = own.query, .key = own.key, .value = own.value, .out = own.out},
+                   .mlp = {.gate = layer + own.gate, .up = layer + own.up, .down = layer + own.down}};
   name_norms(c, names);
   if (c.head_norms || dialect.norms.joint || c.own_norms)
     names.attention.query_norm = dialect.norms.query ? dialect.norms.query : "self_attn.q_norm",
@@ -86,13 +86,14 @@ BlockNames names_of(const LlamaConfig& c) {
   names.attention.listed_norms = dialect.norms.listed;
   if (dialect.heads.sinks) names.attention.sinks = "self_attn.sinks";
   if (dialect.heads.latent) name_latents(c, names.attention);
-  if (dialect.fused.qkv) names.attention.fused = "self_attn.qkv_proj";
-  if (dialect.fused.mlp) names.mlp.fused = "mlp.gate_up_proj";
+  if (dialect.fused.qkv) names.attention.fused = own.qkv, names.attention.fused_groups = own.groups;
+  if (dialect.fused.mlp) names.mlp.fused = layer + own.wide;
   return names;
 }
 
 RotaryArch rotary_of(const LlamaConfig& c) {
   const DialectPositions& positions = dialect_of(c.kind).positions;
+  if (c.alibi) return {};
   RotaryArch rotary{.frequencies = rope_frequencies(c),
                     .magnitude = rope_magnitude(c),
                     .none_every = positions.only_windowed && c.sliding_window > 0 ? c.full_every : c.no_rope_every,
@@ -139,8 +140,14 @@ AttentionArch attention_of(const LlamaConfig& c) {
                     .norms = head_norms_of(c),
                     .clip = c.clip_qkv,
                     .latent = {.queries = c.q_lora_rank, .keys = c.kv_lora_rank, .values = c.v_head_dim}};
+  if (c.alibi) out.slopes = slopes_of_heads(c.num_attention_heads, 8);
   if (c.own_norms) out.norm = {.bias = false, .eps = c.rms_norm_eps};
   return out;
+}
+
+double residual_scale(const LlamaConfig& c) {
+  if (c.scale_depth == 0) return c.residual_multiplier;
+  return c.scale_depth / std::sqrt(static_cast<double>(c.num_hidden_layers));
 }
 
 BlockArch block_of(const LlamaConfig& c) {
@@ -163,7 +170,7 @@ BlockArch block_of(const LlamaConfig& c) {
                   .shift = dialect.mlp.shift},
           .residual = {.norms = norms.place,
                        .parallel = c.parallel,
-                       .scale = c.residual_multiplier,
+                       .scale = residual_scale(c),
                        .dropout = c.residual_dropout},
           .mixture = mixture_of(c),
           .names = names_of(c)};
@@ -171,12 +178,16 @@ BlockArch block_of(const LlamaConfig& c) {
 
 /// For a classifier as modeling_llama's LlamaForSequenceClassification: one layer without a bias.
 HeadArch head_of(const LlamaConfig& c) {
-  if (c.classes)
-    return {.norm = "model.norm", .name = "score", .classes = static_cast<std::int64_t>(c.classes->names.size())};
-  return {.norm = "model.norm",
-          .name = "lm_head",
+  const DialectNames& names = names_of(dialect_of(c.kind));
+  const std::string norm = std::string{names.prefix} + names.last;
+  if (c.classes) return {.norm = norm, .name = "score", .classes = static_cast<std::int64_t>(c.classes->names.size())};
+  double scale = c.logit_scale / c.logits_scaling;
+  if (c.dim_model_base > 0) scale *= static_cast<double>(c.dim_model_base) / static_cast<double>(c.hidden_size);
+  return {.norm = norm,
+          .name = names.head,
           .tied = c.tie_word_embeddings,
-          .scale = c.logit_scale / c.logits_scaling,
+          .unit_rows = c.norm_head,
+          .scale = scale,
           .soft_cap = c.logit_cap};
 }
 
@@ -189,13 +200,15 @@ std::int64_t positions_of(const LlamaConfig& c) {
 }
 
 DecoderArch arch_of(const LlamaConfig& c) {
+  const DialectNames& names = names_of(dialect_of(c.kind));
+  const std::string prefix = names.prefix;
   DecoderArch arch{.layers = c.num_hidden_layers,
                    .hidden = c.hidden_size,
                    .vocabulary = c.vocab_size,
                    .positions = positions_of(c),
-                   .blocks = "model.layers.",
+                   .blocks = prefix + names.layers,
                    .block = block_of(c),
-                   .embedding = {.name = "model.embed_tokens",
+                   .embedding = {.name = prefix + names.tokens,
                                  .scale = dialect_of(c.kind).gemma ? std::sqrt(static_cast<double>(c.hidden_size))
                                                                    : c.embedding_multiplier},
                    .head = head_of(c),
@@ -218,6 +231,7 @@ void add_gemma_ops(const LlamaConfig& c, LayerOps& layer) {
 /// a concatenation.
 void add_part_ops(const LlamaConfig& c, LayerOps& layer) {
   if (c.q_lora_rank > 0) layer.forward += 13, layer.backward += 29;
+  if (c.alibi) layer.forward -= 22, layer.backward -= 19;
   if (c.clip_qkv > 0) layer.forward += 3, layer.backward += 12;
   if (c.own_norms && dialect_of(c.kind).norms.listed) {
     const auto norms = static_cast<double>(c.num_attention_heads + c.num_key_value_heads);
@@ -248,15 +262,17 @@ LayerOps layer_ops(const LlamaConfig& c) {
 }
 
 ModelInfo info_of(const LlamaConfig& c) {
-  ModelInfo info = decoder_info(
-      dialect_of(c.kind).family, arch_of(c),
-      {.prefix = "model.", .tops = {"embed_tokens.", "layers.", "norm."}, .left_out = {"*.rotary_emb.inv_freq"}});
+  const DialectNames& names = names_of(dialect_of(c.kind));
+  ModelInfo info = decoder_info(dialect_of(c.kind).family, arch_of(c),
+                                {.prefix = names.prefix,
+                                 .tops = {std::string{names.tokens} + ".", names.layers, std::string{names.last} + "."},
+                                 .left_out = {"*.inv_freq"}});
   info.initializer_range = c.initializer_range;
   if (c.first_dense > 0)  // a layer behind the last that predicts a second token, which transformers leaves out
     info.names.left_out.push_back("model.layers." + std::to_string(c.num_hidden_layers) + ".*");
   if (c.classes) {
     info.label_names = c.classes->names;
-    info.names.left_out.push_back("lm_head.*"), info.names.drawn = {"score."};
+    info.names.left_out.push_back(std::string{names.head} + ".*"), info.names.drawn = {"score."};
   }
   info.free_heads = true;
   return info;

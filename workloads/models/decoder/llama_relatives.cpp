@@ -61,11 +61,71 @@ constexpr ExpertNames deepseek_experts(const char* bias) {
   return names;
 }
 constexpr const char* kChoiceBias = "mlp.gate.e_score_correction_bias";
+constexpr ExpertNames ernie_experts() {
+  ExpertNames names = deepseek_experts("mlp.moe_statics.e_score_correction_bias");
+  names.bias_of_softmax = true;
+  return names;
+}
 /// Where the file says so, of attention's four layers, and of the MLP's too.
 constexpr DialectBiases kAttentionBias{.attention = true, .out = true},
     kAnyBias{.attention = true, .out = true, .mlp = true};
 
 // clang-format off
+
+constexpr DialectNames kLlamaNames{.prefix = "model.", .tokens = "embed_tokens", .layers = "layers.", .last = "norm",
+                                   .head = "lm_head", .norm1 = "input_layernorm", .norm2 = "post_attention_layernorm",
+                                   .query = "self_attn.q_proj", .key = "self_attn.k_proj",
+                                   .value = "self_attn.v_proj", .qkv = "self_attn.qkv_proj",
+                                   .out = "self_attn.o_proj", .gate = "gate_proj", .up = "up_proj",
+                                   .down = "down_proj", .wide = "gate_up_proj"};
+/// Names and words of relatives whose code is in no release of transformers: as in their publishers' modeling_NAME.py.
+constexpr DialectNames kInternLm2Names{.prefix = "model.", .tokens = "tok_embeddings", .layers = "layers.",
+                                       .last = "norm", .head = "output", .norm1 = "attention_norm",
+                                       .norm2 = "ffn_norm", .query = "attention.wq", .key = "attention.wk",
+                                       .value = "attention.wv", .qkv = "attention.wqkv", .out = "attention.wo",
+                                       .groups = 0, .gate = "w1", .up = "w3", .down = "w2", .wide = ""};
+constexpr DialectNames kExaoneNames{.prefix = "transformer.", .tokens = "wte", .layers = "h.", .last = "ln_f",
+                                    .head = "lm_head", .norm1 = "ln_1", .norm2 = "ln_2",
+                                    .query = "attn.attention.q_proj", .key = "attn.attention.k_proj",
+                                    .value = "attn.attention.v_proj", .qkv = "", .out = "attn.attention.out_proj",
+                                    .gate = "c_fc_0", .up = "c_fc_1", .down = "c_proj", .wide = ""};
+constexpr DialectNames kChatGlmNames{.prefix = "transformer.", .tokens = "embedding.word_embeddings",
+                                     .layers = "encoder.layers.", .last = "encoder.final_layernorm",
+                                     .head = "transformer.output_layer", .norm1 = "input_layernorm",
+                                     .norm2 = "post_attention_layernorm", .query = "self_attention.query",
+                                     .key = "self_attention.key", .value = "self_attention.value",
+                                     .qkv = "self_attention.query_key_value", .out = "self_attention.dense",
+                                     .gate = "gate", .up = "up", .down = "dense_4h_to_h", .wide = "dense_h_to_4h"};
+constexpr DialectNames kQwenNames{.prefix = "transformer.", .tokens = "wte", .layers = "h.", .last = "ln_f",
+                                  .head = "lm_head", .norm1 = "ln_1", .norm2 = "ln_2", .query = "attn.query",
+                                  .key = "attn.key", .value = "attn.value", .qkv = "attn.c_attn",
+                                  .out = "attn.c_proj", .gate = "w2", .up = "w1", .down = "c_proj", .wide = ""};
+constexpr DialectNames baichuan_names() {
+  DialectNames names = kLlamaNames;
+  names.qkv = "self_attn.W_pack";
+  return names;
+}
+constexpr DialectNames yi_names() {
+  DialectNames names = kLlamaNames;
+  names.norm1 = "ln1", names.norm2 = "ln2";
+  return names;
+}
+constexpr DialectNames kBaichuanNames = baichuan_names(), kYiNames = yi_names();
+constexpr KeyName kExaoneKeys[] = {{"num_hidden_layers", "num_layers"}, {"rms_norm_eps", "layer_norm_epsilon"},
+                                   {"hidden_act", "activation_function"}};
+constexpr KeyName kChatGlmKeys[] = {{"vocab_size", "padded_vocab_size"}, {"num_hidden_layers", "num_layers"},
+                                    {"intermediate_size", "ffn_hidden_size"}, {"max_position_embeddings", "seq_length"},
+                                    {"num_key_value_heads", "multi_query_group_num"}, {"head_dim", "kv_channels"},
+                                    {"rms_norm_eps", "layernorm_epsilon"}, {"attention_bias", "add_qkv_bias"}};
+constexpr KeyName kQwenKeys[] = {{"max_position_embeddings", "seq_length"}, {"head_dim", "kv_channels"},
+                                 {"rms_norm_eps", "layer_norm_epsilon"}, {"rope_theta", "rotary_emb_base"},
+                                 {"partial_rotary_factor", "rotary_pct"}, {"attention_dropout", "attn_dropout_prob"}};
+constexpr KeyName kErnieMoeKeys[] = {{"n_routed_experts", "moe_num_experts"}, {"num_experts_per_tok", "moe_k"},
+                                     {"n_shared_experts", "moe_num_shared_experts"},
+                                     {"first_k_dense_replace", "moe_layer_start_index"},
+                                     {"moe_layer_freq", "moe_layer_interval"}};
+constexpr KeyName kBaichuanKeys[] = {{"max_position_embeddings", "model_max_length"}};
+
 constexpr std::array kDialects = {
     LlamaDialect{.kind = LlamaKind::kLlama, .family = "Llama", .type = "llama", .architecture = "LlamaForCausalLM",
                  .biases = kAnyBias},
@@ -218,12 +278,56 @@ constexpr std::array kDialects = {
                  .architecture = "Qwen2MoeForCausalLM", .biases = {.qkv = true},
                  .experts = with_shared_gate(kExperts),
                  .more = {.forward = 14, .backward = 41}},
+    LlamaDialect{.kind = LlamaKind::kInternLm, .family = "InternLM", .type = "internlm",
+                 .architecture = "InternLMForCausalLM", .biases = {.qkv = true, .out = true}, .classifies = false},
+    LlamaDialect{.kind = LlamaKind::kInternLm2, .family = "InternLM2", .type = "internlm2",
+                 .architecture = "InternLM2ForCausalLM", .biases = {.qkv = true, .out = true}, .classifies = false,
+                 .fused = {.qkv = true}, .mlp = {.layer = "feed_forward."}, .more = {.forward = -3, .backward = -16},
+                 .names = &kInternLm2Names},
+    LlamaDialect{.kind = LlamaKind::kInternLm3, .family = "InternLM3", .type = "internlm3",
+                 .architecture = "InternLM3ForCausalLM", .classifies = false},
+    LlamaDialect{.kind = LlamaKind::kBaichuan, .family = "Baichuan", .type = "baichuan",
+                 .architecture = "BaichuanForCausalLM", .classifies = false, .fused = {.qkv = true},
+                 .more = {.forward = -1, .backward = -10}, .names = &kBaichuanNames, .keys = kBaichuanKeys},
+    LlamaDialect{.kind = LlamaKind::kExaone, .family = "EXAONE 3", .type = "exaone",
+                 .architecture = "ExaoneForCausalLM", .norms = {.eps = 1e-5}, .classifies = false,
+                 .names = &kExaoneNames, .keys = kExaoneKeys},
+    LlamaDialect{.kind = LlamaKind::kChatGlm, .family = "ChatGLM", .type = "chatglm",
+                 .architecture = "ChatGLMForConditionalGeneration", .norms = {.eps = 1e-5},
+                 .positions = {.neighbours = true, .share = 0.5}, .biases = {.attention = true}, .classifies = false,
+                 .fused = {.qkv = true, .mlp = true}, .more = {.forward = 10, .backward = -13},
+                 .names = &kChatGlmNames, .keys = kChatGlmKeys},
+    LlamaDialect{.kind = LlamaKind::kQwen, .family = "Qwen", .type = "qwen", .architecture = "QWenLMHeadModel",
+                 .biases = {.qkv = true}, .classifies = false, .fused = {.qkv = true},
+                 .more = {.forward = -7, .backward = -16}, .names = &kQwenNames, .keys = kQwenKeys},
+    LlamaDialect{.kind = LlamaKind::kMiniCpm, .family = "MiniCPM", .type = "minicpm",
+                 .architecture = "MiniCPMForCausalLM", .biases = kAttentionBias, .tied = true, .classifies = false,
+                 .more = {.forward = 2, .backward = 2}},
+    LlamaDialect{.kind = LlamaKind::kMiniCpm3, .family = "MiniCPM3", .type = "minicpm3",
+                 .architecture = "MiniCPM3ForCausalLM", .biases = kAttentionBias, .tied = true, .classifies = false,
+                 .heads = {.latent = true}, .more = {.forward = 14, .backward = 27}},
+    LlamaDialect{.kind = LlamaKind::kOrion, .family = "Orion", .type = "orion", .architecture = "OrionForCausalLM",
+                 .norms = {.layer = true, .eps = 1e-5}, .biases = kAttentionBias, .classifies = false,
+                 .more = {.forward = -16, .backward = -34}},
+    LlamaDialect{.kind = LlamaKind::kAquila, .family = "Aquila", .type = "aquila",
+                 .architecture = "AquilaForCausalLM", .classifies = false},
+    LlamaDialect{.kind = LlamaKind::kXverse, .family = "XVERSE", .type = "xverse",
+                 .architecture = "XverseForCausalLM", .classifies = false},
+    LlamaDialect{.kind = LlamaKind::kYi, .family = "Yi", .type = "Yi", .architecture = "YiForCausalLM",
+                 .norms = {.eps = 1e-5}, .positions = {.theta = 5e6}, .classifies = false,
+                 .names = &kYiNames},
+    LlamaDialect{.kind = LlamaKind::kErnie45Moe, .family = "ERNIE 4.5 with experts", .type = "ernie4_5_moe",
+                 .architecture = "Ernie4_5_MoeForCausalLM", .norms = {.eps = 1e-5},
+                 .positions = {.neighbours = true, .theta = 5e5}, .tied = true, .classifies = false,
+                 .experts = ernie_experts(), .more = {.forward = 34, .backward = 31}, .keys = kErnieMoeKeys},
 };
 // clang-format on
 
 }  // namespace
 
 const LlamaDialect& dialect_of(LlamaKind kind) { return *std::ranges::find(kDialects, kind, &LlamaDialect::kind); }
+
+const DialectNames& names_of(const LlamaDialect& dialect) { return dialect.names ? *dialect.names : kLlamaNames; }
 
 LlamaConfig blank_config(LlamaKind kind) {
   const LlamaDialect& dialect = dialect_of(kind);
@@ -232,6 +336,8 @@ LlamaConfig blank_config(LlamaKind kind) {
   c.tie_word_embeddings = dialect.tied;
   c.rms_norm_eps = dialect.norms.eps, c.full_every = dialect.positions.full_every, c.qkv_bias = dialect.biases.qkv,
   c.out_bias = c.qkv_bias && dialect.biases.out, c.parallel = dialect.parallel, c.head_norms = dialect.norms.of_heads;
+  if (kind == LlamaKind::kErnie45Moe) c.first_dense = 1;
+  if (kind == LlamaKind::kMiniCpm3) c.rope_interleave = false;
   if (kind == LlamaKind::kLlama4) c.norm_topk_prob = false, c.bare_norms = true;
   const bool keeps_gates = kind == LlamaKind::kDeepseek || kind == LlamaKind::kDeepseekV2 || kind == LlamaKind::kDots1;
   if (keeps_gates) c.norm_topk_prob = false;

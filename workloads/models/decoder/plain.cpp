@@ -1,7 +1,6 @@
 #include "workloads/models/decoder/plain.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 namespace workloads {
@@ -20,23 +19,6 @@ RotaryArch rotary_of(const PlainConfig& c) {
     rotary.frequencies.push_back(
         std::pow(c.rope_theta, -static_cast<double>(j) / static_cast<double>(rotary_columns(c))));
   return rotary;
-}
-
-/// Source: Press et al., arXiv:2108.12409, section 3, and its code for a number of heads that is no power of two: the
-/// slopes of every other of twice as many heads, beginning with the second, and then those left out. So have
-/// transformers' modeling_bloom.py and modeling_mpt.py.
-std::vector<double> slopes_of(const PlainConfig& c) {
-  std::vector<double> all;
-  if (c.alibi_bias_max <= 0 || c.num_attention_heads <= 0) return all;
-  const auto count = std::bit_ceil(static_cast<std::uint64_t>(c.num_attention_heads));
-  for (std::uint64_t h = 1; h <= count; ++h)
-    all.push_back(std::exp2(-c.alibi_bias_max * static_cast<double>(h) / static_cast<double>(count)));
-  if (std::ssize(all) == c.num_attention_heads) return all;
-  std::vector<double> out;
-  for (const std::size_t first : {1, 0})
-    for (std::size_t h = first; h < all.size(); h += 2) out.push_back(all[h]);
-  out.resize(static_cast<std::size_t>(c.num_attention_heads));
-  return out;
 }
 
 BlockNames names_of(const PlainConfig& c) {
@@ -81,7 +63,7 @@ DecoderArch arch_of(const PlainConfig& c) {
                               .fp32_softmax = family.scores.fp32_softmax,
                               .qkv_bias = family.qkv_bias || c.bias,
                               .out_bias = family.out_bias || c.bias,
-                              .slopes = slopes_of(c)},
+                              .slopes = slopes_of_heads(c.num_attention_heads, c.alibi_bias_max)},
                 .rotary = rotary_of(c),
                 .mlp = mlp_of(c),
                 .residual = {.parallel = c.block == PlainBlock::kParallel, .dropout = c.dropout},

@@ -130,6 +130,7 @@ struct RouterArch {
   bool sigmoid = false;                     // scores are sigmoids of the logits; else their softmax
   std::int64_t groups = 1, top_groups = 1;  // a token's experts are of so many of these groups
   std::string bias{};                       // added to the scores for the choice alone, and not trained; empty: none
+  bool bias_is_row = false;                 // in a file it has a first axis of one
   bool scales_inputs = false;               // a gate multiplies what its expert reads; else what it writes
 };
 
@@ -223,6 +224,7 @@ struct HeadArch {
   std::string projection{};  // behind the norm, to the width of the table of tokens, without a bias
   bool tied = false;         // the table of tokens stands for it, and the name is that of a copy
   bool bias = false;
+  bool unit_rows = false;    // its rows are divided by their lengths before they are used
   double scale = 1;          // of the logits
   double soft_cap = 0;       // logits l become cap * tanh(l / cap); 0: they do not
   double dropout = 0;        // behind the norm

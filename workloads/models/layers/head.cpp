@@ -15,9 +15,24 @@ ValueId Layers::logits(ValueId x, const HeadArch& arch, const std::string& table
   } else {
     y = matmul("head", x, w((arch.tied ? table : arch.name) + ".weight"),
                {.trans_b = arch.tied, .dtype = Dtype::kFp32});
+    if (arch.unit_rows) y = by_lengths(y, arch.tied ? table : arch.name, arch.tied);
     if (has(arch.name + ".bias")) y = add("head.bias", y, w(arch.name + ".bias"));
   }
   return soft_capped("logits.cap", y, arch.soft_cap);
+}
+
+/// Products with rows of length 1: those with the rows themselves over their lengths, at least 1e-12 as PyTorch's
+/// normalize() has it. A device's weights have them as columns, whose squares a product with ones adds up.
+ValueId Layers::by_lengths(ValueId y, const std::string& head, bool rows) {
+  const ValueId weight = w(head + ".weight");
+  const runtime::Value& shape = graph_.value(weight);
+  const runtime::RampAttrs ones_attrs{.cols = rows ? shape.cols : shape.rows, .start = 1, .dtype = shape.dtype};
+  const ValueId ones = graph_.add1(runtime::kRamp, "head.ones", {}, ones_attrs);
+  const ValueId squares = graph_.add1(runtime::kMul, "head.squares", {weight, weight});
+  const ValueId sums = matmul("head.sums", ones, squares, {.trans_b = rows, .dtype = Dtype::kFp32});
+  const ValueId inverse =
+      graph_.add1(runtime::kInverseRoot, "head.lengths", {sums}, runtime::AffineAttrs{.beta = 1e-24});
+  return graph_.add1(runtime::kMul, "head.by_lengths", {y, inverse});
 }
 
 ValueId Layers::token_loss(ValueId logits, std::int64_t rows, std::int64_t classes, const LossNames& names,

@@ -215,6 +215,7 @@ class Layers {
   ValueId class_loss(ValueId logits, std::int64_t rows, const LossNames& names = {});
 
  private:
+  ValueId by_lengths(ValueId y, const std::string& head, bool rows);
   /// The term of scores of slopes or these sinks.
   runtime::ScoreTerm term(ValueId sinks) const;
   ValueId partial(const std::string& label, ValueId x, const std::string& name, runtime::MatmulAttrs attrs = {},

@@ -1,0 +1,144 @@
+// Keys of relatives of Llama whose code is in no release of transformers: as in their publishers' configuration_NAME.py
+// and modeling_NAME.py.
+#include "workloads/models/config/llama_own.h"
+
+#include <fmt/format.h>
+
+#include "workloads/models/config/table.h"
+
+namespace workloads {
+namespace {
+
+using nlohmann::json;
+using L = LlamaConfig;
+
+bool is_internlm(const L& c) { return c.kind == LlamaKind::kInternLm; }
+bool is_internlm2(const L& c) { return c.kind == LlamaKind::kInternLm2; }
+bool is_internlm3(const L& c) { return c.kind == LlamaKind::kInternLm3; }
+bool is_early_internlm(const L& c) { return is_internlm(c) || is_internlm2(c); }
+bool is_baichuan(const L& c) { return c.kind == LlamaKind::kBaichuan; }
+bool is_exaone(const L& c) { return c.kind == LlamaKind::kExaone; }
+bool is_chatglm(const L& c) { return c.kind == LlamaKind::kChatGlm; }
+bool is_qwen(const L& c) { return c.kind == LlamaKind::kQwen; }
+bool is_ernie_moe(const L& c) { return c.kind == LlamaKind::kErnie45Moe; }
+bool is_minicpm3(const L& c) { return c.kind == LlamaKind::kMiniCpm3; }
+bool is_minicpm(const L& c) { return c.kind == LlamaKind::kMiniCpm || is_minicpm3(c); }
+
+void read_bias(const Keys& keys, L& c) {
+  keys.optional("bias", c.qkv_bias);
+  c.out_bias = c.qkv_bias;
+}
+
+void read_bias_of_others(const Keys& keys, L& c) {
+  keys.optional("bias", c.out_bias);
+  c.mlp_bias = c.out_bias;
+}
+
+/// The angles of InternLM's first files; longer texts than the positions would change them.
+void read_rotary(const Keys& keys, L& c) {
+  if (!keys.has("rotary")) return;
+  const Keys rotary{keys, "rotary"};
+  rotary.optional("base", c.rope_theta);
+  rotary.only("type", rotary.has("type") && rotary.at("type") == "origin" ? "origin" : "dynamic");
+}
+
+/// The configurations of the models without rotary positions have no max_position_embeddings.
+void read_slopes(const Keys& keys, L& c) { c.alibi = !keys.holds("max_position_embeddings"); }
+
+/// Baichuan 2 divides each row of its head by its length. Its configuration has the weight of a loss, which files may
+/// leave out; so they are known by the words of its tokenizer too, as vLLM's models/baichuan.py does.
+void read_second_generation(const Keys& keys, L& c) {
+  constexpr std::int64_t kWords = 125696;
+  c.norm_head = keys.has("z_loss_weight") || c.vocab_size == kWords;
+  keys.only("z_loss_weight", 0);
+}
+
+/// Without it each head has keys and values of its own.
+void read_groups(const Keys& keys, L& c) {
+  bool shared = false;
+  keys.optional("multi_query_attention", shared);
+  if (!shared) c.num_key_value_heads = c.num_attention_heads;
+}
+
+constexpr double kFirstTheta = 10000;
+void read_ratio(const Keys& keys, L& c) {
+  double ratio = 1;
+  keys.optional("rope_ratio", ratio);
+  c.rope_theta = kFirstTheta * ratio;
+}
+
+/// The file counts gates and ups.
+void read_both_wides(const Keys& keys, L& c) {
+  if (c.intermediate_size % 2 != 0)
+    keys.fail(fmt::format("\"intermediate_size\" is {}, which is odd, but counts gates and ups", c.intermediate_size),
+              "correct it to the value that the model was made with");
+  c.intermediate_size /= 2;
+}
+
+/// The last layer that has experts, where it is not the last one of all.
+void read_last_layer(const Keys& keys, L& c) {
+  std::int64_t last = -1;
+  keys.optional("moe_layer_end_index", last);
+  if (last != -1) keys.only("moe_layer_end_index", c.num_hidden_layers - 1);
+}
+
+// clang-format off
+constexpr auto kOwnFields = std::to_array<Field<L>>({
+    {.key = "bias", .when = is_early_internlm, .read = read_bias, .write = [](const L& c) { return json(c.qkv_bias); }},
+    {.key = "rotary", .when = is_internlm, .written = kNever, .read = read_rotary},
+    {.key = "qkv_bias", .member = &L::qkv_bias, .when = is_internlm3},
+    {.key = "bias", .when = is_internlm3, .read = read_bias_of_others,
+     .write = [](const L& c) { return json(c.out_bias); }},
+    {.key = "max_position_embeddings", .when = is_baichuan, .written = [](const L& c) { return !c.alibi; },
+     .read = read_slopes, .write = [](const L& c) { return json(c.max_position_embeddings); }},
+    {.key = "z_loss_weight", .when = is_baichuan, .written = [](const L& c) { return c.norm_head; },
+     .read = read_second_generation, .write = [](const L&) { return json(0); }},
+    {.key = "embed_dropout", .only = 0.0, .when = is_exaone},
+    {.key = "multi_query_attention", .when = is_chatglm, .read = read_groups,
+     .write = [](const L&) { return json(true); }},
+    {.key = "rope_ratio", .when = is_chatglm, .read = read_ratio,
+     .write = [](const L& c) { return json(c.rope_theta / kFirstTheta); }},
+    {.key = "hidden_dropout", .only = 0.0, .when = is_chatglm},
+    {.key = "add_bias_linear", .only = false, .when = is_chatglm},
+    {.key = "apply_residual_connection_post_layernorm", .only = false, .when = is_chatglm},
+    {.key = "post_layer_norm", .only = true, .when = is_chatglm},
+    {.key = "rmsnorm", .only = true, .when = is_chatglm},
+    {.key = "intermediate_size", .when = is_qwen, .read = read_both_wides,
+     .write = [](const L& c) { return json(2 * c.intermediate_size); }},
+    {.key = "no_bias", .only = true, .when = is_qwen},
+    {.key = "emb_dropout_prob", .only = 0.0, .when = is_qwen},
+    {.key = "scale_emb", .member = &L::embedding_multiplier, .when = is_minicpm},
+    {.key = "scale_depth", .member = &L::scale_depth, .when = is_minicpm,
+     .otherwise = [](L& c) { c.scale_depth = 1; }},
+    {.key = "dim_model_base", .member = &L::dim_model_base, .range = kWidth, .when = is_minicpm,
+     .otherwise = [](L& c) { c.dim_model_base = 1; }},
+    {.key = "use_bias", .only = false, .when = is_ernie_moe},
+    {.key = "moe_layer_end_index", .when = is_ernie_moe, .written = kNever, .read = read_last_layer},
+    {.key = "num_experts", .only = 0, .when = is_minicpm, .written = kNever},
+});
+// clang-format on
+
+}  // namespace
+
+void refuse_earlier_model(const Keys& keys, LlamaKind kind) {
+  if (kind != LlamaKind::kChatGlm || !keys.has("position_encoding_2d")) return;
+  keys.fail("\"position_encoding_2d\" is of the first ChatGLM-6B, which is not built in",
+            "run its PyTorch code by 'trnsim torch SCRIPT.py', or use ChatGLM2 or a later one");
+}
+
+LlamaConfig read_own(const Keys& keys, LlamaConfig c) { return read_fields<L>(kOwnFields, keys, std::move(c)); }
+
+void check_own(const Rules& rules, const LlamaConfig& c) { check_fields<L>(kOwnFields, c, rules); }
+
+json with_own(json file, const LlamaConfig& c) {
+  for (const KeyName& name : dialect_of(c.kind).keys) {
+    const auto at = file.find(name.key);
+    if (at == file.end()) continue;
+    file[name.in_file] = *at;
+    file.erase(name.key);
+  }
+  file.update(write_fields<L>(kOwnFields, c));
+  return file;
+}
+
+}  // namespace workloads
