@@ -23,6 +23,8 @@ double gelu_tanh_grad(double x) {
   return 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * slope;
 }
 
+constexpr double kQuick = 1.702;  // Hendrycks and Gimpel, arXiv:1606.08415
+
 struct Function {
   Fn fn, grad;
   double (*value)(double);
@@ -32,6 +34,11 @@ struct Function {
 const Function kFunctions[] = {
     {Fn::kGelu, Fn::kGeluGrad, [](double x) { return x * cdf(x); }, [](double x) { return cdf(x) + x * pdf(x); }},
     {Fn::kGeluTanh, Fn::kGeluTanhGrad, gelu_tanh, gelu_tanh_grad},
+    {Fn::kGeluSigmoid, Fn::kGeluSigmoidGrad, [](double x) { return x * sigmoid(kQuick * x); },
+     [](double x) {
+       const double s = sigmoid(kQuick * x);
+       return s * (1 + kQuick * x * (1 - s));
+     }},
     {Fn::kTanh, Fn::kTanhGrad, [](double x) { return std::tanh(x); },
      [](double x) { return 1 - std::tanh(x) * std::tanh(x); }},
     {Fn::kSilu, Fn::kSiluGrad, [](double x) { return x * sigmoid(x); },
@@ -43,10 +50,10 @@ const Function& function(Fn fn, std::string_view who) {
   for (const Function& f : kFunctions)
     if (f.fn == fn) return f;
   throw base::Error{base::Fault::kProgram, who, "has no derivative on ScalarE",
-                    "choose gelu, gelu_tanh, tanh, silu or relu"};
+                    "choose gelu, gelu_tanh, gelu_sigmoid, tanh, silu or relu"};
 }
 
-/// y = fn(x). Shapes: [R, C] -> [R, C]. Functions: gelu (by erf), gelu_tanh, tanh, silu, relu.
+/// y = fn(x). Shapes: [R, C] -> [R, C]. Functions: gelu (by erf), gelu_tanh, gelu_sigmoid, tanh, silu, relu.
 /// Lowering: one ScalarE activation, also straight from PSUM.
 Tensors activate_forward(const Attrs& attrs, std::span<const Tensor> in) {
   const isa::Fn fn = attrs.as<ActivationAttrs>().fn;
@@ -81,7 +88,7 @@ void activate_grad_lower(RowTiler& r, const Node& node, Span span) {
 }  // namespace
 
 const Op kActivate{.name = "activate",
-                   .text = "fn(x): gelu, gelu_tanh, tanh, silu, relu",
+                   .text = "fn(x): gelu, gelu_tanh, gelu_sigmoid, tanh, silu, relu",
                    .attrs = ActivationAttrs{},
                    .infer = same_or_broadcast,
                    .forward = activate_forward,

@@ -53,7 +53,7 @@ TEST_P(Elementwise, Affine) {
 // more operations of magnitude 1.
 TEST_P(Elementwise, ActivateAndItsGradient) {
   const bool fp32 = dtype() == Dtype::kFp32;
-  for (const Fn fn : {Fn::kGelu, Fn::kGeluTanh, Fn::kTanh, Fn::kSilu}) {
+  for (const Fn fn : {Fn::kGelu, Fn::kGeluTanh, Fn::kGeluSigmoid, Fn::kTanh, Fn::kSilu}) {
     expect_reference(runtime::kActivate, in({x()}), ActivationAttrs{.fn = fn}, {within(fp32 ? 8 : 0.55, 0.5)},
                      numerics());
     // In bf16 the derivative is rounded before it meets dy, and the product once more.

@@ -119,7 +119,7 @@ TEST(Gradient, AddAndMulWithBroadcastRows) {
 }
 
 TEST(Gradient, Activations) {
-  for (const Fn fn : {Fn::kGelu, Fn::kGeluTanh, Fn::kTanh, Fn::kSilu}) {
+  for (const Fn fn : {Fn::kGelu, Fn::kGeluTanh, Fn::kGeluSigmoid, Fn::kTanh, Fn::kSilu}) {
     Model m;
     m.loss(m.graph.add1(runtime::kActivate, "fn", {m.weight("x", random_normal(5, 4, 1))}, ActivationAttrs{.fn = fn}));
     m.check();

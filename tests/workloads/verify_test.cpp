@@ -65,6 +65,7 @@ INSTANTIATE_TEST_SUITE_P(Golden, Verify,
                                          Case{"vit_tiny", 1, ""}, Case{"vit_tiny", 2, ""},
                                          Case{"vit_tiny", 1, "-fusion"}, Case{"deit_tiny", 1, ""},
                                          Case{"deit_teacher_tiny", 1, ""}, Case{"deit_teacher_tiny", 2, ""},
+                                         Case{"clip_tiny", 1, ""}, Case{"clip_tiny", 2, ""},
                                          // A sample each: gradients of one row are their parameters' own.
                                          Case{"deit_teacher_tiny", 6, ""}, Case{"vit_tiny", 6, ""}));
 

@@ -65,6 +65,31 @@ TEST(Vit, ConfigIsWrittenAndReadAgain) {
   EXPECT_TRUE(fails(Fault::kData, [&] { read_config(s.path()); }, {"qkv_bias"}));
 }
 
+// Published counts of the vision model, without its last norm and projection: 87.85 M and 303.97 M parameters in all.
+TEST(Vit, ClipsVisionModelClassifiesByTheMeanOfPatches) {
+  const Scratch s;
+  const ModelPtr model = read_config(golden("clip_tiny"));
+  EXPECT_EQ(model->family(), "CLIP");
+  EXPECT_EQ(model->sizes().positions, 17);
+  write_config(model, s.path());
+  EXPECT_EQ(read_config(s.path())->config_json(), model->config_json());
+  auto file = nlohmann::json::parse(model->config_json());
+  const auto vision = file["vision_config"];
+  s.write("config.json", vision.dump());
+  EXPECT_EQ(read_config(s.path())->weights().size(), model->weights().size());
+  file["architectures"] = {"CLIPModel"};
+  s.write("config.json", file.dump());
+  EXPECT_TRUE(fails(Fault::kData, [&] { read_config(s.path()); }, {"pictures", "vision_config.save_pretrained"}));
+  file["architectures"] = {"CLIPForImageClassification"}, file["vision_config"]["patch_size"] = 5;
+  s.write("config.json", file.dump());
+  EXPECT_TRUE(fails(Fault::kData, [&] { read_config(s.path()); }, {"vision_config", "patch_size"}));
+  const auto millions = [](const char* name) {
+    return static_cast<double>(parameter_count(model_preset(name)->weights())) * 1e-6;
+  };
+  EXPECT_NEAR(millions("clip-vision-base-patch32"), 87.46, 0.02);
+  EXPECT_NEAR(millions("clip-vision-large-patch14"), 303.18, 0.1);
+}
+
 // Parameters of the distilled models as Touvron et al. have them, table 5: 87 M with the second token and head.
 TEST(Vit, DeitIsARowWithATokenMore) {
   const Scratch s;

@@ -65,12 +65,14 @@ struct InertOf {
 constexpr auto kInertOf = std::to_array<InertOf>({
     {"", "rope_scaling.type"}, {"", "rope_parameters.type"}, {"", "attn_config.attn_impl"},
     {"", "attn_config.model_type"}, {"albert", "down_scale_factor"}, {"albert", "gap_size"},
+    {"clip", "logit_scale_init_value"}, {"clip", "projection_dim"}, {"clip", "text_config"},
+    {"clip_vision_model", "projection_dim"},
     {"albert", "inner_group_num"}, {"albert", "net_structure_type"}, {"albert", "num_memory_blocks"},
     {"bart", "num_hidden_layers"}, {"biogpt", "layer_norm_eps"}, {"blenderbot", "do_blenderbot_90_layernorm"},
     {"blenderbot", "layernorm_variant"}, {"blenderbot", "num_hidden_layers"}, {"bloom", "n_embed"},
+    {"chatglm", "apply_query_key_layer_scaling"}, {"chatglm", "original_rope"},
     {"codegen", "rotary"}, {"cohere2", "order_of_interleaved_layers"}, {"cohere2", "rotary_pct"},
     {"cohere2", "use_embedding_sharing"}, {"cohere2", "use_gated_activation"}, {"cohere2", "use_parallel_block"},
-    {"chatglm", "apply_query_key_layer_scaling"}, {"chatglm", "original_rope"},
     {"cohere2", "use_parallel_embedding"}, {"deberta", "legacy"}, {"deberta", "padding_idx"},
     {"deberta-v2", "legacy"}, {"deberta-v2", "padding_idx"}, {"deepseek", "n_group"}, {"deepseek", "topk_group"},
     {"deepseek_v2", "n_group"}, {"deepseek_v2", "topk_group"}, {"distilbert", "sinusoidal_pos_embds"},
@@ -136,7 +138,9 @@ bool is_off(const json& value) {
          ((value.is_array() || value.is_object()) && value.empty());
 }
 
-bool is_inert(const Keys& keys, const std::string& key, const json& value) {
+bool is_inert(const Keys& keys, std::string key, const json& value) {
+  constexpr std::string_view kInside = "vision_config.";  // which has the keys of a file of its own
+  if (key.starts_with(kInside)) key.erase(0, kInside.size());
   const std::string type =
       keys.has("model_type") && keys.at("model_type").is_string() ? keys.at("model_type") : json("");
   const auto names = [&](const auto& row) { return row.key == key && (row.type.empty() || row.type == type); };

@@ -20,11 +20,15 @@ struct ActivationName {
   Activation activation;
 };
 /// The first name of an activation is the one we write. "gelu_new" is the same tanh formula written out.
-constexpr std::array kActivations = {
-    ActivationName{"gelu", Activation::kGelu},         ActivationName{"gelu_pytorch_tanh", Activation::kGeluTanh},
-    ActivationName{"gelu_new", Activation::kGeluTanh}, ActivationName{"gelu_fast", Activation::kGeluTanh},
-    ActivationName{"silu", Activation::kSilu},         ActivationName{"swish", Activation::kSilu},
-    ActivationName{"relu", Activation::kRelu},         ActivationName{"relu2", Activation::kRelu2}};
+constexpr std::array kActivations = {ActivationName{"gelu", Activation::kGelu},
+                                     ActivationName{"gelu_pytorch_tanh", Activation::kGeluTanh},
+                                     ActivationName{"gelu_new", Activation::kGeluTanh},
+                                     ActivationName{"gelu_fast", Activation::kGeluTanh},
+                                     ActivationName{"quick_gelu", Activation::kQuickGelu},
+                                     ActivationName{"silu", Activation::kSilu},
+                                     ActivationName{"swish", Activation::kSilu},
+                                     ActivationName{"relu", Activation::kRelu},
+                                     ActivationName{"relu2", Activation::kRelu2}};
 
 }  // namespace
 
@@ -42,13 +46,13 @@ Keys::Keys(const Keys& outer, const char* key)
   json_ = outer.at(key);
 }
 
+Keys::Keys(const Keys& outer, std::span<const KeyName> names)
+    : where_{outer.where_}, json_(outer.json_), outer_{&outer}, names_{names} {}
+
 void Keys::optional(const char* key, std::int64_t& value) const {
   if (!has(key)) return;
   if (!at(key).is_number_integer()) wrong_type(key, "a whole number");
   value = at(key).get<std::int64_t>();
-Keys::Keys(const Keys& outer, std::span<const KeyName> names)
-    : where_{outer.where_}, json_(outer.json_), outer_{&outer}, names_{names} {}
-
 }
 
 void Keys::optional(const char* key, double& value) const {

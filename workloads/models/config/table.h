@@ -36,6 +36,7 @@ struct None {};  // null
 using Fixed = std::variant<std::monostate, None, bool, std::int64_t, double, const char*, Listed>;
 
 inline constexpr Activation kGelus[] = {Activation::kGelu, Activation::kGeluTanh};
+inline constexpr Activation kEveryGelu[] = {Activation::kGelu, Activation::kGeluTanh, Activation::kQuickGelu};
 inline constexpr Activation kGeluTanhOnly[] = {Activation::kGeluTanh};
 inline constexpr Activation kReluOnly[] = {Activation::kRelu};
 inline constexpr Activation kSiluOnly[] = {Activation::kSilu};

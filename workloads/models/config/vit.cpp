@@ -58,11 +58,14 @@ VitConfig read_vit(const Keys& keys, VitKind kind) {
 
 void check(const VitConfig& c, std::string_view where) {
   const Rules rules{where};
-  check_fields<V>(kVitFields, c, rules);
+  if (c.kind == VitKind::kClip)
+    check_clip(c, rules);
+  else
+    check_fields<V>(kVitFields, c, rules);
   rules.divides("num_attention_heads", c.num_attention_heads, "hidden_size", c.hidden_size);
   rules.divides("patch_size", c.patch_size, "image_size", c.image_size);
 }
 
-json to_json(const VitConfig& c) { return write_fields<V>(kVitFields, c); }
+json to_json(const VitConfig& c) { return c.kind == VitKind::kClip ? clip_json(c) : write_fields<V>(kVitFields, c); }
 
 }  // namespace workloads

@@ -10,6 +10,7 @@ isa::Fn device_function(Activation activation) {
   switch (activation) {
     case Activation::kGelu: return isa::Fn::kGelu;
     case Activation::kGeluTanh: return isa::Fn::kGeluTanh;
+    case Activation::kQuickGelu: return isa::Fn::kGeluSigmoid;
     case Activation::kSilu: return isa::Fn::kSilu;
     case Activation::kRelu:
     case Activation::kRelu2: return isa::Fn::kRelu;

@@ -32,46 +32,77 @@ const std::array kVitDialects = {
                "DeiTForImageClassificationWithTeacher",
                "deit.",
                {"cls_token", "distillation_token"},
-               {"cls_classifier", "distillation_classifier"}}};
+               {"cls_classifier", "distillation_classifier"}},
+    VitDialect{.kind = VitKind::kClip,
+               .family = "CLIP",
+               .type = "clip",
+               .architecture = "CLIPForImageClassification",
+               .prefix = "vision_model.",
+               .tokens = {"class_embedding"},
+               .heads = {"classifier"},
+               .names = {.layers = "encoder.layers.",
+                         .positions = "embeddings.position_embedding.weight",
+                         .projection = "embeddings.patch_embedding",
+                         .first_norm = "pre_layrnorm",
+                         .last_norm = "",
+                         .query = "self_attn.q_proj",
+                         .key = "self_attn.k_proj",
+                         .value = "self_attn.v_proj",
+                         .out = "self_attn.out_proj",
+                         .up = "mlp.fc1",
+                         .down = "mlp.fc2",
+                         .norm1 = "layer_norm1",
+                         .norm2 = "layer_norm2"},
+               .flat = true,
+               .patch_bias = false,
+               .mean_patches = true}};
 /// Where the host says which rows of a sequence a special token has.
 constexpr std::array<const char*, 2> kIsSpecial = {"is_class", "is_distillation"};
 
-std::string layers_of(const VitConfig& c) { return fmt::format("{}encoder.layer.", dialect_of(c.kind).prefix); }
-std::string embedding_of(const VitConfig& c, std::string_view name) {
-  return fmt::format("{}embeddings.{}", dialect_of(c.kind).prefix, name);
+std::string whole(const VitConfig& c, std::string_view name) {
+  return fmt::format("{}{}", dialect_of(c.kind).prefix, name);
 }
-std::string projection_of(const VitConfig& c) { return embedding_of(c, "patch_embeddings.projection"); }
-std::string norm_of(const VitConfig& c) { return fmt::format("{}layernorm", dialect_of(c.kind).prefix); }
+std::string layers_of(const VitConfig& c) { return whole(c, dialect_of(c.kind).names.layers); }
+std::string token_of(const VitConfig& c, std::string_view name) { return whole(c, fmt::format("embeddings.{}", name)); }
+std::string positions_of(const VitConfig& c) { return whole(c, dialect_of(c.kind).names.positions); }
+std::string projection_of(const VitConfig& c) { return whole(c, dialect_of(c.kind).names.projection); }
+std::string norm_of(const VitConfig& c) { return whole(c, dialect_of(c.kind).names.last_norm); }
 
 std::int64_t tokens_of(const VitConfig& c) { return image_of(c).tokens(); }
 
 std::vector<WeightSpec> vit_weights(const VitConfig& c) {
   const std::int64_t h = c.hidden_size;
+  const VitDialect& dialect = dialect_of(c.kind);
+  const VitNames& names = dialect.names;
   SpecList list;
-  for (const std::string_view token : dialect_of(c.kind).tokens)
-    list.tensor(embedding_of(c, token), {1, 1, h}, Init::kNormal);
-  list.tensor(embedding_of(c, "position_embeddings"), {1, tokens_of(c), h}, Init::kNormal);
+  for (const std::string_view token : dialect.tokens)
+    list.tensor(token_of(c, token), dialect.flat ? Shape{h} : Shape{1, 1, h}, Init::kNormal);
+  list.tensor(positions_of(c), dialect.flat ? Shape{tokens_of(c), h} : Shape{1, tokens_of(c), h}, Init::kNormal);
   list.tensor(projection_of(c) + ".weight", {h, c.num_channels, c.patch_size, c.patch_size}, Init::kNormal, true);
-  list.tensor(projection_of(c) + ".bias", {h}, Init::kZeros);
+  if (dialect.patch_bias) list.tensor(projection_of(c) + ".bias", {h}, Init::kZeros);
+  if (!names.first_norm.empty()) list.layer_norm(whole(c, names.first_norm), h);
   for (std::int64_t l = 0; l < c.num_hidden_layers; ++l) {
     const std::string layer = fmt::format("{}{}.", layers_of(c), l);
     list.at(l);
-    list.layer_norm(layer + "layernorm_before", h);
-    for (const char* name : {"query", "key", "value"})
-      list.linear(layer + "attention.attention." + name, h, h, TensorSplit::kAxis0);
-    list.linear(layer + "attention.output.dense", h, h, TensorSplit::kAxis1);
-    list.layer_norm(layer + "layernorm_after", h);
-    list.linear(layer + "intermediate.dense", h, c.intermediate_size, TensorSplit::kAxis0);
-    list.linear(layer + "output.dense", c.intermediate_size, h, TensorSplit::kAxis1);
+    const auto named = [&](std::string_view name) { return fmt::format("{}{}", layer, name); };
+    list.layer_norm(named(names.norm1), h);
+    for (const std::string_view name : {names.query, names.key, names.value})
+      list.linear(named(name), h, h, TensorSplit::kAxis0);
+    list.linear(named(names.out), h, h, TensorSplit::kAxis1);
+    list.layer_norm(named(names.norm2), h);
+    list.linear(named(names.up), h, c.intermediate_size, TensorSplit::kAxis0);
+    list.linear(named(names.down), c.intermediate_size, h, TensorSplit::kAxis1);
   }
   list.at(WeightSpec::kAfterLayers);
-  list.layer_norm(norm_of(c), h);
-  for (const std::string_view head : dialect_of(c.kind).heads)
+  if (!names.last_norm.empty()) list.layer_norm(norm_of(c), h);
+  for (const std::string_view head : dialect.heads)
     list.linear(std::string{head}, h, static_cast<std::int64_t>(c.label_names.size()));
   return list.take();
 }
 
 BlockArch block_of(const VitConfig& c) {
+  const VitNames& names = dialect_of(c.kind).names;
+  const auto own = [](std::string_view name) { return std::string{name}; };
   return {.norm = {.eps = c.layer_norm_eps},
           .attention = {.heads = c.num_attention_heads,
                         .kv_heads = c.num_attention_heads,
@@ -80,13 +111,13 @@ BlockArch block_of(const VitConfig& c) {
                         .dropout = c.attention_probs_dropout_prob},
           .mlp = {.size = c.intermediate_size, .activation = device_function(c.hidden_act)},
           .residual = {.dropout = c.hidden_dropout_prob},
-          .names = {.attention = {.query = "attention.attention.query",
-                                  .key = "attention.attention.key",
-                                  .value = "attention.attention.value",
-                                  .out = "attention.output.dense"},
-                    .mlp = {.up = "intermediate.dense", .down = "output.dense"},
-                    .norm1 = "layernorm_before",
-                    .norm2 = "layernorm_after"}};
+          .names = {.attention = {.query = own(names.query),
+                                  .key = own(names.key),
+                                  .value = own(names.value),
+                                  .out = own(names.out)},
+                    .mlp = {.up = own(names.up), .down = own(names.down)},
+                    .norm1 = own(names.norm1),
+                    .norm2 = own(names.norm2)}};
 }
 
 class Vit : EncoderGraph {
@@ -120,23 +151,37 @@ class Vit : EncoderGraph {
     if (micro_ == 0) {
       for (std::size_t i = 0; i < dialect_.tokens.size(); ++i)
         is_special_.push_back(graph_.tensor(kIsSpecial.at(i), length, 1, type, runtime::Kind::kInput));
-      is_patch_ = graph_.tensor("is_patch", length, 1, type, runtime::Kind::kInput);
+      if (dialect_.patch_bias) is_patch_ = graph_.tensor("is_patch", length, 1, type, runtime::Kind::kInput);
     }
     const ValueId patches = net_.input("patches", batch * length, image_of(config_).patch_elements(), type);
     const ValueId x = net_.matmul("patch", patches, net_.w(projection_of(config_) + ".weight"));
-    ValueId same = net_.matmul("patch.bias", is_patch_, net_.w(projection_of(config_) + ".bias"));
+    ValueId same = runtime::kNoValue;
+    if (dialect_.patch_bias) same = net_.matmul("patch.bias", is_patch_, net_.w(projection_of(config_) + ".bias"));
     for (std::size_t i = 0; i < dialect_.tokens.size(); ++i) {
       const std::string label = i == 0 ? "class" : "distillation";
-      const ValueId token = net_.w(embedding_of(config_, dialect_.tokens[i]));
-      same = net_.add("add_" + label, same, net_.matmul(label, is_special_[i], token));
+      const ValueId token = net_.matmul(label, is_special_[i], net_.w(token_of(config_, dialect_.tokens[i])));
+      same = same == runtime::kNoValue ? token : net_.add("add_" + label, same, token);
     }
-    same = net_.add("add_position", same, net_.w(embedding_of(config_, "position_embeddings")));
+    same = net_.add("add_position", same, net_.w(positions_of(config_)));
     const ValueId all = graph_.add1(runtime::kPositions, "position", {same},
                                     runtime::PositionsAttrs{.batch = batch, .seq = length, .dtype = type});
-    return net_.dropout("dropout", net_.add("add_patch", x, all), config_.hidden_dropout_prob);
+    const ValueId sum = net_.dropout("dropout", net_.add("add_patch", x, all), config_.hidden_dropout_prob);
+    const std::string_view first = dialect_.names.first_norm;
+    return first.empty() ? sum : norm("norm", sum, whole(config_, first));
   }
 
-  /// The norm of the tokens that heads read alone: nothing reads that of the others.
+  /// The mean of all tokens is the context of a query that scores them alike; that of the patches leaves `first` out.
+  ValueId mean_of_patches(ValueId x, ValueId first) {
+    const ValueId query = graph_.add1(runtime::kAffine, "mean.query", {first}, runtime::AffineAttrs{.alpha = 0});
+    AttentionArch arch = arch_.attention;
+    arch.dropout = 0;
+    const ValueId all = net_.heads("mean", {query, x, x}, arch, {.queries = 1});
+    const auto patches = static_cast<double>(image_of(config_).patches());
+    return net_.add("mean.patches", net_.times("mean.all", all, (patches + 1) / patches),
+                    net_.times("mean.others", first, -1 / patches));
+  }
+
+  /// With a norm that of the tokens that heads read alone: nothing reads that of the others.
   ValueId head(ValueId x) {
     enter("head");
     std::vector<ValueId> read;
@@ -144,7 +189,8 @@ class Vit : EncoderGraph {
       const ValueId rows =
           graph_.add1(runtime::kTakeRows, i == 0 ? "class" : "distillation", {x},
                       runtime::StrideAttrs{.stride = step_.kind.length, .first = static_cast<std::int64_t>(i)});
-      read.push_back(norm(i == 0 ? "norm" : "norm.distillation", rows, norm_of(config_)));
+      const std::string label = i == 0 ? "norm" : "norm.distillation";
+      read.push_back(dialect_.mean_patches ? mean_of_patches(x, rows) : norm(label, rows, norm_of(config_)));
     }
     return classified(read, step_.plan.micro_batch, dialect_.heads);
   }
@@ -176,8 +222,9 @@ ModelInfo info_of(const VitConfig& c) {
           .label_names = c.label_names,
           .image = image_of(c),
           .names = {.prefix = prefix,
-                    .tops = {"embeddings.", "encoder.", "layernorm."},
-                    .left_out = {prefix + "pooler.*", "pooler.*"},
+                    .tops = {"embeddings.", "encoder.", "layernorm.", "pre_layrnorm.", "post_layernorm."},
+                    .left_out = {prefix + "pooler.*", "pooler.*", prefix + "post_layernorm.*", "*.position_ids",
+                                 "text_model.*", "text_projection.*", "visual_projection.*", "logit_scale"},
                     .drawn = std::move(drawn)}};
 }
 
@@ -218,8 +265,9 @@ class VitModel final : public ConfigModel<VitConfig> {
     const auto n = static_cast<double>(config_.num_hidden_layers),
                tensors = static_cast<double>(std::ranges::count(all, false, &WeightSpec::frozen));
     // With queries, keys and values in one product; the ends are embeddings and head.
-    const LayerOps kind = config_.of_torch ? LayerOps{.forward = 51, .backward = 84, .core = 18}
-                                           : LayerOps{.forward = 57, .backward = 115, .core = 18};
+    LayerOps kind = config_.of_torch ? LayerOps{.forward = 51, .backward = 84, .core = 18}
+                                     : LayerOps{.forward = 57, .backward = 115, .core = 18};
+    if (config_.hidden_act == Activation::kQuickGelu) kind.forward += 3, kind.backward += 5;  // written out
     const LayerOps layer =
         with_recomputation(with_collectives(with_adapter_ops(kind, lora(), all), step.plan), step.plan.recompute);
     if (config_.of_torch) return {n * layer.forward + 18, n * layer.backward + 31, tensors - 4 * n};
@@ -236,7 +284,7 @@ class VitModel final : public ConfigModel<VitConfig> {
       tables.push_back({kIsSpecial.at(i), none});
       tables.back().values.at(i) = 1, is_patch.at(i) = 0;
     }
-    tables.push_back({"is_patch", std::move(is_patch)});
+    if (dialect_of(config_.kind).patch_bias) tables.push_back({"is_patch", std::move(is_patch)});
     return tables;
   }
 };

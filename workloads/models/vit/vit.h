@@ -1,7 +1,9 @@
 // The Vision Transformer as an image classifier (Dosovitskiy et al., arXiv:2010.11929; tensor names as in Hugging
 // Face's ViTForImageClassification), and DeiT (Touvron et al., arXiv:2012.12877), which has a second special token, of
 // distillation: DeiTForImageClassification classifies by the first one alone, DeiTForImageClassificationWithTeacher by
-// the mean of a head on each. Training minimises the loss of these logits; no teacher takes part.
+// the mean of a head on each; and the vision model of CLIP (Radford et al., arXiv:2103.00020), which
+// CLIPForImageClassification classifies by the mean of its patches. Training minimises the loss of these logits; no
+// teacher takes part.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +13,24 @@
 #include <vector>
 
 #include "workloads/models/config.h"
+#include "workloads/models/config/keys.h"
 #include "workloads/models/model.h"
 #include "workloads/models/registry.h"
 
 namespace workloads {
 
-enum class VitKind : std::uint8_t { kVit, kDeit, kDeitTeacher };
+enum class VitKind : std::uint8_t { kVit, kDeit, kDeitTeacher, kClip };
+
+/// Names behind the prefix of the weights, and behind that of a layer.
+struct VitNames {
+  std::string_view layers = "encoder.layer.", positions = "embeddings.position_embeddings",
+                   projection = "embeddings.patch_embeddings.projection";
+  std::string_view first_norm{}, last_norm = "layernorm";  // of embeddings, and of the tokens that heads read
+  std::string_view query = "attention.attention.query", key = "attention.attention.key",
+                   value = "attention.attention.value", out = "attention.output.dense";
+  std::string_view up = "intermediate.dense", down = "output.dense", norm1 = "layernorm_before",
+                   norm2 = "layernorm_after";
+};
 
 /// The differences of each kind, and its names.
 struct VitDialect {
@@ -24,6 +38,10 @@ struct VitDialect {
   std::string_view family, type, architecture, prefix;
   std::vector<std::string_view> tokens;  // in front of the patches
   std::vector<std::string_view> heads;   // each on one of these tokens; logits are their mean
+  VitNames names{};
+  bool flat = false;  // tables of tokens and positions have no first axis of one
+  bool patch_bias = true;
+  bool mean_patches = false;  // a head reads the mean of the patches
 };
 const VitDialect& dialect_of(VitKind kind);
 
@@ -49,6 +67,12 @@ struct VitConfig {
 };
 
 VitConfig read_vit(const Keys& keys, VitKind kind = VitKind::kVit);
+/// The vision model of a CLIP, from a file of its own or from one of both models. Errors: Fault::kData for a file of
+/// both that does not say that it classifies pictures.
+VitConfig read_clip(const Keys& keys);
+VitConfig read_clip_vision(const Keys& keys);
+void check_clip(const VitConfig& config, const Rules& rules);
+nlohmann::json clip_json(const VitConfig& config);
 void check(const VitConfig& config, std::string_view where);
 void apply(const ModelChange& change, VitConfig& config);
 nlohmann::json to_json(const VitConfig& config);
