@@ -60,6 +60,7 @@ TEST_F(LaterFamilies, KeysHaveTheWordsOfTheirFile) {
   EXPECT_TRUE(fails(Fault::kData, reading("chatglm_tiny", "ffn_hidden_size", "wide"), {"ffn_hidden_size", "whole"}));
   for (const char* key : {"add_bias_linear", "apply_residual_connection_post_layernorm"})
     EXPECT_TRUE(fails(Fault::kData, reading("chatglm_tiny", key, true), {key}));
+  EXPECT_TRUE(fails(Fault::kData, reading("chatglm_tiny", "rope_ratio", -2), {"rope_ratio", "-2"}));
   for (const char* key : {"rmsnorm", "post_layer_norm"})
     EXPECT_TRUE(fails(Fault::kData, reading("chatglm_tiny", key, false), {key}));
   EXPECT_TRUE(fails(Fault::kData, reading("chatglm_tiny", "position_encoding_2d", true), {"first ChatGLM"}));
