@@ -53,7 +53,10 @@ constexpr const char* kEncoders[] = {"roberta_tiny",
                                      "deberta-v2_tiny",
                                      "deberta-v2_apart_tiny",
                                      "deberta-v2_conv_tiny",
-                                     "deberta-v2_tokens_tiny"};
+                                     "deberta-v2_tokens_tiny",
+                                     "mobilebert_tiny",
+                                     "mobilebert_wide_tiny",
+                                     "mobilebert_tokens_tiny"};
 
 struct EncoderPlan {
   const char* name;
@@ -118,6 +121,7 @@ TEST(EncoderFolder, PresetsHaveTheirPublishedParameters) {
                                                             {"modernbert-base", 149.6},
                                                             {"modernbert-large", 395.8},
                                                             {"megatron-bert-345m", 333.6},
+                                                            {"mobilebert-uncased", 24.6},
                                                             {"data2vec-text-base", 124.6},
                                                             {"rembert", 576},
                                                             {"xlm-mlm-en-2048", 667},

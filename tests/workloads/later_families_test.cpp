@@ -78,6 +78,20 @@ TEST_F(LaterFamilies, KeysHaveTheWordsOfTheirFile) {
   EXPECT_TRUE(fails(Fault::kData, reading("internlm_tiny", "rotary", {{"type", "dynamic"}, {"base", "x"}}), {"base"}));
 }
 
+TEST_F(LaterFamilies, MobileBertsOfOtherPartsAreRefused) {
+  for (const auto& [key, value] : {std::pair<const char*, json>{"normalization_type", "layer_norm"},
+                                   {"use_bottleneck", false},
+                                   {"use_bottleneck_attention", true},
+                                   {"trigram_input", false},
+                                   {"num_attention_heads", 3},
+                                   {"num_feedforward_networks", 0},
+                                   {"hidden_act", "silu"}})
+    EXPECT_TRUE(fails(Fault::kData, reading("mobilebert_tiny", key, value), {key}));
+  const ModelPtr model = read_config(golden("mobilebert_tiny"));
+  EXPECT_EQ(model->with_head(Head::kTokens)->head(), Head::kTokens);
+  EXPECT_TRUE(fails(Fault::kUsage, [&] { model->with_head(Head::kMaskedTokens); }, {"MobileBERT", "hidden tokens"}));
+}
+
 // Their layers are Llama's, under a model_type of their own.
 TEST_F(LaterFamilies, SomeAreLlamasUnderAnotherName) {
   json file = read_json_file(golden("llama_tiny") / "config.json");

@@ -15,6 +15,7 @@
 #include "workloads/models/config/keys.h"
 #include "workloads/models/decoder/decoder_config.h"
 #include "workloads/models/decoder/plain.h"
+#include "workloads/models/mobilebert/mobilebert.h"
 #include "workloads/models/model.h"
 #include "workloads/models/presets.h"
 #include "workloads/models/t5/t5.h"
@@ -90,6 +91,9 @@ constexpr std::array kFamilies = {
     encoder<BertKind::kRoFormer>("roformer", "RoFormer"),
     encoder<BertKind::kXlm>("xlm", "XLM"),
     encoder<BertKind::kFlaubert>("flaubert", "Flaubert"),
+    FamilyRow{"MobileBERT", "mobilebert", "MobileBert",
+              [](const Keys& keys) { return make_model(read_mobilebert(keys)); },
+              [] { return make_model(MobileBertConfig{}); }},
     FamilyRow{"Llama", "llama", "Llama", [](const Keys& keys) { return make_model(read_llama(keys)); },
               [] { return make_model(LlamaConfig{}); }},
     relative<LlamaKind::kMistral>("mistral", "Mistral"),

@@ -5,7 +5,7 @@ modeling_starcoder2.py, modeling_gpt_neo.py, modeling_gpt_bigcode.py, modeling_f
 modeling_glm.py, modeling_glm4.py, modeling_helium.py, modeling_nemotron.py, modeling_arcee.py, modeling_exaone4.py,
 modeling_olmo.py, modeling_gptj.py, modeling_codegen.py, modeling_bloom.py, modeling_mpt.py, modeling_dbrx.py, modeling_llama4.py,
 modeling_bert.py, the publishers' code of InternLM2, Baichuan, Qwen, ChatGLM, MiniCPM, MiniCPM3 and Orion,
-modeling_esm.py, modeling_modernbert.py, modeling_deberta_v2.py, modeling_deepseek_v3.py, modeling_granitemoeshared.py and modeling_bart.py write it with eager attention: what the host model needs
+modeling_esm.py, modeling_modernbert.py, modeling_deberta_v2.py, modeling_mobilebert.py, modeling_deepseek_v3.py, modeling_granitemoeshared.py and modeling_bart.py write it with eager attention: what the host model needs
 of a layer (FrameworkOps in workloads/models/model.h). The tables in workloads/models/decoder take from here what a
 relative dispatches beyond a Llama, and the whole layers of Phi and those that are named after it; those of encoders
 what one dispatches beyond a BERT.
@@ -598,6 +598,32 @@ class MiniCpm3(MiniCpm, DeepSeek):
         return Layer.rotated(self, q, k, places)
 
 
+class MobileBert(nn.Module):
+    """A layer with so many feed-forward parts."""
+
+    def __init__(self, parts):
+        super().__init__()
+        wide, narrow = (lambda: nn.Linear(HIDDEN, FFN)), (lambda: nn.Linear(FFN, HIDDEN))
+        self.inner = nn.ModuleList(nn.Linear(HIDDEN, HIDDEN) for _ in range(7))
+        self.up, self.down = nn.ModuleList(wide() for _ in range(parts)), nn.ModuleList(narrow() for _ in range(parts))
+        self.gains = nn.ParameterList(nn.Parameter(torch.ones(HIDDEN)) for _ in range(4 + parts))
+        self.shifts = nn.ParameterList(nn.Parameter(torch.zeros(HIDDEN)) for _ in range(4 + parts))
+
+    def scaled(self, x, i):
+        return x * self.gains[i] + self.shifts[i]
+
+    def forward(self, x, mask, places):
+        narrow, read = self.scaled(self.inner[0](x), 0), self.scaled(self.inner[1](x), 1)
+        q, k, v = (linear(y).view(BATCH, TOKENS, HEADS, HEAD).permute(0, 2, 1, 3)
+                   for linear, y in ((self.inner[2], read), (self.inner[3], read), (self.inner[4], x)))
+        w = functional.softmax(torch.matmul(q, k.transpose(-1, -2)) / math.sqrt(HEAD) + mask, dim=-1)
+        context = torch.matmul(w, v).permute(0, 2, 1, 3).contiguous().view(BATCH, TOKENS, HIDDEN)
+        y = self.scaled(self.inner[5](context) + narrow, 2)
+        for i, (up, down) in enumerate(zip(self.up, self.down)):
+            y = self.scaled(down(functional.relu(up(y))) + y, 4 + i)
+        return self.scaled(self.inner[6](y) + x, 3)
+
+
 RELATIVES = {
     "cohere": Relative(lambda: CohereNorm(HIDDEN), place="parallel", pairs="fp32"),
     "glm": Relative(lambda: RmsNorm(HIDDEN, False), share=0.5, pairs="spread", wide=True),
@@ -650,6 +676,7 @@ def main():
         print(f"{name}: beyond a BERT {forward - bert[0]:+d}, {backward - bert[1]:+d}")
     forward, backward = counted(Deberta())
     print(f"deberta: beyond a BERT {forward - bert[0]:+d}, {backward - bert[1]:+d}")
+    print(f"mobilebert: with one feed-forward part {counted(MobileBert(1))}, with two {counted(MobileBert(2))}")
     print(f"bart: encoder {counted(BartLayer(False))}, decoder {counted(BartLayer(True))}")
 
 

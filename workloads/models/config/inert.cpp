@@ -93,7 +93,7 @@ constexpr auto kInertOf = std::to_array<InertOf>({
     {"m2m_100", "num_hidden_layers"}, {"marian", "num_hidden_layers"}, {"mbart", "num_hidden_layers"},
     {"mbart", "save_step"}, {"minicpm", "mup_denominator"}, {"modernbert", "deterministic_flash_attn"},
     {"modernbert", "layer_norm_eps"},
-    {"modernbert", "reference_compile"}, {"modernbert", "repad_logits_with_grad"},
+    {"mobilebert", "true_hidden_size"}, {"modernbert", "reference_compile"}, {"modernbert", "repad_logits_with_grad"},
     {"modernbert", "sparse_pred_ignore_index"}, {"mt5", "dense_act_fn"}, {"mt5", "is_gated_act"},
     {"mt5", "n_positions"}, {"orion", "max_sequence_length"}, {"pegasus", "num_hidden_layers"},
     {"phi3", "original_max_position_embeddings"},
