@@ -151,7 +151,7 @@ class Vit : EncoderGraph {
     if (micro_ == 0) {
       for (std::size_t i = 0; i < dialect_.tokens.size(); ++i)
         is_special_.push_back(graph_.tensor(kIsSpecial.at(i), length, 1, type, runtime::Kind::kInput));
-      if (dialect_.patch_bias) is_patch_ = graph_.tensor("is_patch", length, 1, type, runtime::Kind::kInput);
+      is_patch_ = graph_.tensor("is_patch", length, 1, type, runtime::Kind::kInput);
     }
     const ValueId patches = net_.input("patches", batch * length, image_of(config_).patch_elements(), type);
     const ValueId x = net_.matmul("patch", patches, net_.w(projection_of(config_) + ".weight"));
@@ -170,15 +170,17 @@ class Vit : EncoderGraph {
     return first.empty() ? sum : norm("norm", sum, whole(config_, first));
   }
 
-  /// The mean of all tokens is the context of a query that scores them alike; that of the patches leaves `first` out.
+  /// The mean of the patches is the context of a query that scores them alike and does not see the first token.
   ValueId mean_of_patches(ValueId x, ValueId first) {
+    const std::int64_t batch = step_.plan.micro_batch, length = step_.kind.length;
     const ValueId query = graph_.add1(runtime::kAffine, "mean.query", {first}, runtime::AffineAttrs{.alpha = 0});
-    AttentionArch arch = arch_.attention;
-    arch.dropout = 0;
-    const ValueId all = net_.heads("mean", {query, x, x}, arch, {.queries = 1});
-    const auto patches = static_cast<double>(image_of(config_).patches());
-    return net_.add("mean.patches", net_.times("mean.all", all, (patches + 1) / patches),
-                    net_.times("mean.others", first, -1 / patches));
+    const runtime::RampAttrs all_one{.rows = batch, .start = 1, .dtype = graph_.value(is_patch_).dtype};
+    const ValueId ones = graph_.add1(runtime::kRamp, "mean.ones", {}, all_one);
+    const ValueId row = graph_.add1(runtime::kView, "mean.row", {is_patch_}, runtime::ViewAttrs{.cols = length});
+    const ValueId mask = net_.hidden("mean.mask", net_.matmul("mean.seen", ones, row), net_.numerics().softmax);
+    AttentionArch arch = arch_.attention;  // every rank has the tokens with all of their heads
+    arch.heads *= net_.program().ranks, arch.kv_heads *= net_.program().ranks, arch.dropout = 0;
+    return net_.heads("mean", {query, x, x}, arch, {.queries = 1, .mask = mask});
   }
 
   /// With a norm that of the tokens that heads read alone: nothing reads that of the others.
@@ -284,7 +286,7 @@ class VitModel final : public ConfigModel<VitConfig> {
       tables.push_back({kIsSpecial.at(i), none});
       tables.back().values.at(i) = 1, is_patch.at(i) = 0;
     }
-    if (dialect_of(config_.kind).patch_bias) tables.push_back({"is_patch", std::move(is_patch)});
+    tables.push_back({"is_patch", std::move(is_patch)});
     return tables;
   }
 };
