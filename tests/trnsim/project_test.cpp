@@ -92,6 +92,17 @@ TEST_P(Project, AMachineTwiceAsFastIsFasterAndASlowerOneSlower) {
 INSTANTIATE_TEST_SUITE_P(Families, Project, testing::ValuesIn(kCases),
                          [](const auto& info) { return info.param.name; });
 
+// With recomputation the layers' inputs of one micro-batch are there at a time.
+TEST(ProjectedMemory, OfRecomputationIsThatOfOneMicroBatch) {
+  for (const std::int64_t tensor : {1, 2}) {
+    const auto activations = [tensor](std::int64_t micro_batches) {
+      const Case c{"", "bert-small", 64, tensor, 1, micro_batches, false, "full"};
+      return static_cast<double>(project(job_of_case(c)).memory.by_kind.at("activations"));
+    };
+    EXPECT_EQ(activations(8), activations(2));
+  }
+}
+
 // Two threads that ask at the same time get what they would get one after the other.
 TEST(Projections, TwoThreadsProjectAsTwoInARow) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer's allocator stays locked in a child of one of several threads";

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "tests/fails.h"
 #include "trnsim/project/estimate.h"
+#include "trnsim/project/memory.h"
 #include "trnsim/run/buyers_job.h"
 #include "workloads/models/model.h"
 
@@ -51,6 +52,19 @@ TEST(Serving, EveryEntryIsWhatEstimateSaysThere) {
     }
     EXPECT_EQ(machines.size(), space.instance_types.size()) << model;
   }
+}
+
+TEST(Serving, CoresShareAnEncoderThatOneCannotHold) {
+  Settings s = requests_to("esm2_t48_15B");
+  s.machine.instance_type = "inf2.24xlarge", s.given.insert("instance_type");
+  const Served alone = serve("esm2_t48_15B", s, {1}).front();
+  EXPECT_FALSE(alone.fits());
+  EXPECT_TRUE(tests::fails(base::Fault::kCapacity, [&] { require_fit(alone.job, alone.memory); },
+                           {"28.13 GiB", "a larger `tensor_parallel_size`"}));
+  s.plan.tensor_parallel_size = 4, s.given.insert("tensor_parallel_size");
+  const Served shared = serve("esm2_t48_15B", s, {1}).front();
+  EXPECT_TRUE(shared.fits());
+  EXPECT_EQ(shared.copies(), 3);
 }
 
 TEST(Serving, FewerProcessesAreFewerCopies) {

@@ -169,7 +169,8 @@ void require_fit(const Job& job, const Memory& memory, const std::string& fix) {
   const std::string shorter = job.model->fixed_length() > 0 ? "" : " or `max_length`";
   if (job.generation && job.generation->new_tokens == 0)
     return runtime::require_fit("inference", memory.by_kind, memory.total, memory.capacity,
-                                "use a smaller `batch_size`" + shorter);
+                                "use a smaller `batch_size`" + shorter +
+                                    (job.model->shares_tensors() ? ", or a larger `tensor_parallel_size`" : ""));
   if (job.generation)
     return runtime::require_fit("generation", memory.by_kind, memory.total, memory.capacity,
                                 fix.empty() ? generation_fix(job) : fix);
