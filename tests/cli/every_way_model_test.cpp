@@ -47,12 +47,6 @@ TEST_P(EveryWayOfAModel, AChoiceIsItsEstimate) {
 
 /// `plan` simulates some of the micro-batches, `estimate` all of them: the time differs by roundings alone.
 TEST_P(EveryWayOfAModel, APlanIsItsEstimate) {
-  if (std::string{GetParam().model}.starts_with("bert")) {  // an encoder has one plan: its batches are choices
-    const Ran ran = run("plan " + job() + " --instance_type " + place());
-    EXPECT_EQ(ran.code, 2);
-    EXPECT_NE(ran.err.find("use trnsim choose"), std::string::npos) << ran.err;
-    return;
-  }
   const Json plans = json_of("plan " + job() + " --sequences 3000 --global_batch_size 128 --instance_type " + place());
   ASSERT_FALSE(plans.empty());
   for (std::size_t i = 0; i < std::min<std::size_t>(6, plans.size()); ++i) {

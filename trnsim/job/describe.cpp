@@ -40,7 +40,9 @@ std::vector<std::pair<std::string, std::string>> plan_settings(const Job& job) {
     return {{"tensor_parallel_size", std::to_string(p.tensor)}, {"batch_size", std::to_string(p.micro_batch)}};
   std::vector<std::pair<std::string, std::string>> out{{"tensor_parallel_size", std::to_string(p.tensor)},
                                                        {"pipeline_parallel_size", std::to_string(p.pipeline)}};
-  if (p.micro_batch > 1) out.emplace_back("per_device_train_batch_size", std::to_string(p.micro_batch));
+  // An encoder's job has more than one where nothing is said (jobs_of_model()).
+  if (p.micro_batch > 1 || !job.model->splits())
+    out.emplace_back("per_device_train_batch_size", std::to_string(p.micro_batch));
   if (p.chunks > 1) out.emplace_back("virtual_pipeline_size", std::to_string(p.chunks));
   if (p.tensor > 1 && !p.sequence && job.model->splits()) out.emplace_back("disable_sequence_parallel", "");
   if (p.zero1) out.emplace_back("zero_1", "");

@@ -55,7 +55,7 @@ std::vector<std::pair<std::string, std::string>> plan_changes(const Job& before,
   std::map<std::string, std::string> had{{"per_device_train_batch_size", "1"}};
   for (const auto& [name, value] : plan_settings(before)) had[name] = value;
   auto settings = plan_settings(after);
-  if (after.step.plan.micro_batch == 1 && before.step.plan.micro_batch > 1)
+  if (after.step.plan.micro_batch == 1 && before.step.plan.micro_batch > 1 && after.model->splits())
     settings.emplace_back("per_device_train_batch_size", "1");
   std::vector<std::pair<std::string, std::string>> out;
   for (const auto& [name, value] : settings)
