@@ -104,16 +104,15 @@ class MobileBert : EncoderGraph {
 
   StepGraph run() {
     if (only_updates()) return take();
-    std::vector<ValueId> losses;
     for (micro_ = 0; micro_ < step_.plan.micro_batches; ++micro_) {
       ValueId x = embed();
       for (std::int64_t l = 0; l < config_.num_hidden_layers; ++l) x = one_layer(x, l);
       if (step_.kind.head == Head::kNone)
         graph_.output(x, host_name("hidden"));
       else
-        losses.push_back(head(x));
+        add_losses({head(x)});
     }
-    train_on(losses);
+    train();
     return take();
   }
 
@@ -279,7 +278,11 @@ class MobileBertModel final : public ConfigModel<C> {
     const auto tensors = static_cast<double>(std::ranges::count(all, false, &WeightSpec::frozen));
     return {n * layer.forward + kEndsForward, n * layer.backward + kEndsBackward, tensors - (kTrigramPlaces - 1)};
   }
-  std::optional<Problem> refuses(const Plan& plan) const override { return encoder_problem(plan); }
+  std::optional<Problem> refuses(const Plan& plan) const override {
+    if (plan.tensor > 1)
+      return Problem{"`tensor_parallel_size`", "each core holds all of a MobileBERT", "leave it out"};
+    return encoder_problem(plan, sizes());
+  }
 };
 
 }  // namespace
