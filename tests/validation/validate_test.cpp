@@ -70,7 +70,8 @@ const MisfitRow kMisfits[] = {
     {kTraining, "Sizes", training({.model = "bert-huge", .hidden = ""}), "a size of the model is not published"},
     {kTraining, "Length", training({.length = "long"}), "seq_len: 'long' is not an integer"},
     {kTraining, "Instance", training({.instance = "p3.2xlarge"}), "p3.2xlarge has GPUs"},
-    {kTraining, "Plan", training({.plan = "2,1,2"}), "plans of encoders"},
+    {kTraining, "Plan", training({.plan = "2,2,2"}), "dp and tp do not make its cores"},
+    {kTraining, "Heads", training({.instance = "trn1.32xlarge", .plan = "8,1,8"}), "does not divide the 12 attention"},
     {kTraining, "Optimizer", training({.optimizer = "adafactor"}), "optimizer 'adafactor' is not modelled"},
     {kTraining, "Metric", training({.metric = "loss"}), "metric 'loss' is unknown"},
     {kTraining, "Generation", training({.kind = "generate"}), "model 'bert-base' generates nothing"},
@@ -90,6 +91,19 @@ TEST_P(ValidateMisfit, IsSkippedWithItsReason) {
 }
 INSTANTIATE_TEST_SUITE_P(Rows, ValidateMisfit, testing::ValuesIn(kMisfits),
                          [](const auto& info) { return std::string{info.param.name}; });
+
+// Two cores share the sequences of one, and wait for each other in every layer.
+TEST(Validate, ARowOfAnEncoderMayBeTensorParallel) {
+  if (!tests::has_python()) GTEST_SKIP() << tests::kNoPython;
+  const auto rate = [](const char* plan) {
+    const auto rows = rows_of(kTraining, training({.plan = plan}));
+    const Validation validation = validate(rows, predict_context(trnsim::Settings{}));
+    return validation.report.rows.at(0).predicted.value_or(0);
+  };
+  const double shared = rate("2,1,2"), alone = rate("2,2,1");
+  EXPECT_GT(shared, 0);
+  EXPECT_LT(shared, alone);
+}
 
 TEST(Validate, ATableThatCannotBeReadIsRefusedAsAWhole) {
   const auto read = [](const std::string& cells) {

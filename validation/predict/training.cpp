@@ -58,15 +58,17 @@ bool is_pretraining(const TrainingRow& job, const workloads::Model& model) {
          model.with_head(workloads::Head::kPretraining)->head() == workloads::Head::kPretraining;
 }
 
-/// Cores of the job: all of them share data alone.
-int cores_of(const TrainingRow& job) { return job.cores.value_or(job.dp.value_or(1)); }
+int cores_of(const TrainingRow& job) { return job.cores.value_or(job.dp.value_or(1) * job.tp.value_or(1)); }
 
-/// Why a row of a model that does not split, or of bare blocks, is not predicted; empty when it is.
-std::string refusal(const Row& row) {
+/// Why a row of a model without stages, or of bare blocks, is not predicted; empty when it is. `shares`: cores may share
+/// its tensors.
+std::string refusal(const Row& row, bool shares) {
   const auto& job = std::get<TrainingRow>(row.job);
-  const int cores = cores_of(job);
-  if (job.tp.value_or(1) != 1 || job.pp.value_or(1) != 1 || job.dp.value_or(cores) != cores)
-    return "plans of encoders beyond data parallelism are not modelled";
+  const int cores = cores_of(job), tensor = job.tp.value_or(1);
+  if (job.pp.value_or(1) != 1) return "plans of encoders with pipeline stages are not modelled";
+  if (tensor != 1 && !shares) return "tensor parallelism is not modelled here";
+  if (tensor < 1 || cores % tensor != 0 || job.dp.value_or(cores / tensor) * tensor != cores)
+    return "dp and tp do not make its cores";
   if (!job.micro_batch) return "the batch is not published";
   if (numerics_of(job).empty()) return fmt::format("weights '{}' are unknown", job.weights);
   return "";
@@ -138,7 +140,7 @@ analysis::JobTime counted_parts(const TrainingRow& job, const JobSize& size, ana
 /// Bare blocks with plain SGD in a training loop of the row's stack.
 Prediction train_blocks(const Row& row, const PredictContext& context) {
   const TrainingRow& job = std::get<TrainingRow>(row.job);
-  if (const std::string why = refusal(row); !why.empty()) return Prediction::skip(why);
+  if (const std::string why = refusal(row, false); !why.empty()) return Prediction::skip(why);
   if (job.optimizer != "sgd") return Prediction::skip("blocks are trained by SGD");
   const auto found = blocks_of(row);
   if (const auto* why = std::get_if<std::string>(&found)) return Prediction::skip(*why);
@@ -201,7 +203,9 @@ Prediction train_classifier(const Row& row, const workloads::ModelPtr& model, st
                    .step = {},
                    .sizes = {},
                    .stack = stack_or_loop(job)};
-  plan.step = {.plan = {.data = static_cast<std::uint32_t>(cores_of(job)),
+  const int tensor = job.tp.value_or(1);
+  plan.step = {.plan = {.tensor = tensor,
+                        .data = static_cast<std::uint32_t>(cores_of(job) / tensor),
                         .micro_batch = *job.micro_batch,
                         .micro_batches = job.grad_accum.value_or(1),
                         .numerics = runtime::numerics(numerics_of(job))},
@@ -212,6 +216,7 @@ Prediction train_classifier(const Row& row, const workloads::ModelPtr& model, st
                 .eval_samples = size.eval_samples,
                 .epochs = size.epochs,
                 .max_steps = size.steps};
+  if (const auto problem = model->refuses(plan.step.plan)) return Prediction::skip(problem->what);
   if (is_rate(job, size)) assumed.push_back("rate of steps, without the start of the job");
   if (is_trial(job)) assumed.push_back("a trial of 2 x 1,000 samples, its start included");
   const trnsim::Projection p = projected(plan, context, true);
@@ -290,8 +295,9 @@ Prediction predict_train(const Row& row, const PredictContext& context) {
   if (const auto* why = std::get_if<std::string>(&found)) return Prediction::skip(*why);
   const auto& model = std::get<workloads::ModelPtr>(found);
   if (model->splits()) return predict_decoder(row, model, std::move(assumed), context);
-  if (const std::string why = refusal(row); !why.empty()) return Prediction::skip(why);
   const auto& job = std::get<TrainingRow>(row.job);
+  const bool shares = model->shares_tensors() && !is_pretraining(job, *model);
+  if (const std::string why = refusal(row, shares); !why.empty()) return Prediction::skip(why);
   if (is_unstated(job.weights)) assumed.emplace_back("bf16 weights");
   if (is_pretraining(job, *model))
     return predict_pretraining(row, runtime::numerics(numerics_of(job)), model, std::move(assumed), context);
@@ -303,7 +309,7 @@ Prediction predict_infer(const Row& row, const PredictContext& context) {
   if (is_convolution_network(job.model))
     return Prediction::skip(
         fmt::format("'{}' is a convolution network: examples/torch/infer.py predicts it", job.model));
-  if (const std::string why = refusal(row); !why.empty()) return Prediction::skip(why);
+  if (const std::string why = refusal(row, false); !why.empty()) return Prediction::skip(why);
   if (job.nodes.value_or(1) != 1) return Prediction::skip("inference on several instances is not modelled");
   std::vector<std::string> assumed;
   const hw::MachineParams machine = machine_of_job(job, context, assumed);
