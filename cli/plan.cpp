@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 
 #include "base/error.h"
@@ -53,7 +52,9 @@ base::Cell dollars_of(const TriedPlan& plan) {
 /// The steps of a job of so many sequences: its time without start and read-backs, and dollars.
 void add_job(std::vector<base::Cell>& row, const TriedPlan& plan, const PlanOptions& options) {
   if (options.sequences <= 0) return;
-  const double seconds = plan.seconds * std::ceil(options.sequences / plan.job.sequences_per_step());
+  trnsim::Job job = plan.job;
+  job.sizes = {.samples = options.sequences};
+  const double seconds = plan.seconds * job.steps();
   row.emplace_back(base::Cell{seconds, base::duration_text(seconds)});
   const auto price = plan.job.price_per_hour;
   row.push_back(price ? money_cell(seconds / 3600 * *price * static_cast<double>(plan.job.instances()))

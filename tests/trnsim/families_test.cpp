@@ -110,7 +110,18 @@ const Member kMembers[] = {{"bert-base-uncased"},
                            {"blenderbot-400m-distill", false},
                            {"plbart-base", false},
                            {"whisper-tiny", false},
-                           {"deit-tiny-distilled-patch16-224", false}};
+                           {"deit-tiny-distilled-patch16-224", false},
+                           {"clip-vision-base-patch32"},
+                           {"mobilebert-uncased", false},
+                           {"internlm2-1.8b"},
+                           {"internlm3-8b"},
+                           {"baichuan2-7b"},
+                           {"exaone-3.5-2.4b"},
+                           {"chatglm3-6b"},
+                           {"qwen-1.8b"},
+                           {"minicpm-2b"},
+                           {"orion-14b"},
+                           {"ernie-4.5-21b-a3b"}};
 
 workloads::ModelPtr small(const char* preset) {
   const workloads::ModelPtr model = workloads::model_preset(preset);

@@ -73,7 +73,8 @@ PlanMoves moves_of(const Job& job, const PlanSpace& space) {
                   .recompute = {Recompute::kNone, Recompute::kSelective, Recompute::kFull},
                   .any_batch = true};
   if (job.step.plan.chunks > 1) moves.chunks.push_back(job.step.plan.chunks);
-  for (std::int64_t tensor = 1; tensor <= job.machine.instance_cores(); tensor *= 2)
+  const std::int64_t most = job.model->shares_tensors() ? job.machine.instance_cores() : 1;
+  for (std::int64_t tensor = 1; tensor <= most; tensor *= 2)
     for (const std::int64_t pipeline : stages_of(job.model)) moves.degrees.push_back({tensor, pipeline});
   return moves;
 }
@@ -199,7 +200,7 @@ std::vector<std::size_t> by_time(const std::vector<TriedPlan>& plans) {
 
 std::vector<TriedPlan> plans_of(const Job& job, const PlanSpace& space) {
   if (job.generation) return generation_plans(job, space);
-  if (!job.model->shares_tensors())
+  if (job.model->is_given())
     throw Error{Fault::kUsage, job.model->family(), "is a program: its plan is as it is written",
                 "name a model, such as bert-base"};
   Job plain = job;  // a state that exists once is not shared, even if the job says so

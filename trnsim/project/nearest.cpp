@@ -70,24 +70,33 @@ std::vector<Job> smaller_plans(const Job& job) {
   return out;
 }
 
-/// `near`, or a plan that takes less time: with recomputation or ZeRO the largest micro-batch that still fits.
+/// Whether more micro-batches at once can make up for recomputation, which repeats the forward pass: a third of the work
+/// without it. They save the host's work, as far as the device does not take longer by itself then.
+bool may_recompute(const Job& job, const analysis::JobTime& time) {
+  return job.step.plan.recompute != runtime::Recompute::kNone || time.device_step * 4 / 3 < time.step;
+}
+
+/// `near`, or a plan that takes less time: with recomputation or ZeRO the largest micro-batch that still fits on as many
+/// cores.
 template <class Fits>
 Job soonest_of_more(const Job& near, const std::vector<Job>& plans, const Fits& fits, SharedBlocks& shared) {
   const auto kind_of = [](const Job& j) { return std::pair{j.step.plan.recompute, j.step.plan.zero1}; };
-  std::map<std::pair<runtime::Recompute, bool>, std::map<std::int64_t, const Job*>> kinds;
+  std::map<std::pair<runtime::Recompute, bool>, std::vector<const Job*>> kinds;
   for (const Job& other : plans)
-    if (other.step.plan.micro_batch > near.step.plan.micro_batch && kind_of(other) != kind_of(near))
-      kinds[kind_of(other)][other.step.plan.micro_batch] = &other;
-  const auto seconds_of = [&](const Job& j) { return project_if_it_fits(j, {.shared = &shared}).time.total; };
+    if (other.step.plan.micro_batch > near.step.plan.micro_batch && kind_of(other) != kind_of(near) &&
+        other.step.plan.tensor == near.step.plan.tensor)
+      kinds[kind_of(other)].push_back(&other);
+  const auto time_of = [&](const Job& j) { return project_if_it_fits(j, {.shared = &shared}).time; };
   const Job* best = &near;
-  double least = seconds_of(near);
-  for (const auto& [kind, by_batch] : kinds) {
-    const Job* most = nullptr;
-    for (const auto& [batch, other] : by_batch) {
-      if (!fits(*other)) break;
-      most = other;
-    }
-    const double seconds = most ? seconds_of(*most) : least;
+  const analysis::JobTime time = time_of(near);
+  double least = time.total;
+  for (auto& [kind, by_batch] : kinds) {
+    if (kind.first != near.step.plan.recompute && !may_recompute(near, time)) continue;
+    std::ranges::sort(by_batch, {}, [](const Job* j) { return j->step.plan.micro_batch; });
+    const auto too_large = std::ranges::partition_point(by_batch, [&](const Job* j) { return fits(*j); });
+    if (too_large == by_batch.begin()) continue;
+    const Job* most = *std::prev(too_large);
+    const double seconds = time_of(*most).total;
     if (seconds < least) least = seconds, best = most;
   }
   return *best;
