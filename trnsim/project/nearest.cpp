@@ -70,14 +70,14 @@ std::vector<Job> smaller_plans(const Job& job) {
   return out;
 }
 
-/// Whether more micro-batches at once can make up for recomputation, which repeats the forward pass: a third of the work
+/// Whether larger micro-batches can make up for recomputation, which repeats the forward pass: a third of the work
 /// without it. They save the host's work, as far as the device does not take longer by itself then.
 bool may_recompute(const Job& job, const analysis::JobTime& time) {
   return job.step.plan.recompute != runtime::Recompute::kNone || time.device_step * 4 / 3 < time.step;
 }
 
-/// `near`, or a plan that takes less time: with recomputation or ZeRO the largest micro-batch that still fits on as many
-/// cores.
+/// `near`, or a plan that takes less time: with recomputation or ZeRO the largest micro-batch that still fits on as
+/// many cores.
 template <class Fits>
 Job soonest_of_more(const Job& near, const std::vector<Job>& plans, const Fits& fits, SharedBlocks& shared) {
   const auto kind_of = [](const Job& j) { return std::pair{j.step.plan.recompute, j.step.plan.zero1}; };

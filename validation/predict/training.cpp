@@ -60,8 +60,8 @@ bool is_pretraining(const TrainingRow& job, const workloads::Model& model) {
 
 int cores_of(const TrainingRow& job) { return job.cores.value_or(job.dp.value_or(1) * job.tp.value_or(1)); }
 
-/// Why a row of a model without stages, or of bare blocks, is not predicted; empty when it is. `shares`: cores may share
-/// its tensors.
+/// Why a row of a model without stages, or of bare blocks, is not predicted; empty when it is. `shares`: cores may
+/// share its tensors.
 std::string refusal(const Row& row, bool shares) {
   const auto& job = std::get<TrainingRow>(row.job);
   const int cores = cores_of(job), tensor = job.tp.value_or(1);
@@ -189,21 +189,13 @@ void assume_loop(const trnsim::Job& plan, bool whole, std::vector<std::string>& 
   if (clips && whole) assumed.push_back(evaluations_of(plan.sizes));
 }
 
-/// The model's own training loop, an epoch like the other.
-Prediction train_classifier(const Row& row, const workloads::ModelPtr& model, std::vector<std::string> assumed,
-                            const PredictContext& context) {
-  const TrainingRow& job = std::get<TrainingRow>(row.job);
-  const bool lamb = job.optimizer == "lamb";
-  if (!lamb && !job.optimizer.starts_with("adam") && !is_unstated(job.optimizer))
-    return Prediction::skip(fmt::format("optimizer '{}' is not modelled here", job.optimizer));
-  const JobSize size = size_of(job);
+/// The job of a row's training loop.
+trnsim::Job loop_of(const TrainingRow& job, const workloads::ModelPtr& model, const JobSize& size,
+                    hw::MachineParams machine) {
   const bool clips = stack_for(job.stack) == "hf-trainer";  // the Trainer's default; torch has none
-  trnsim::Job plan{.machine = machine_of_job(job, context, assumed),
-                   .model = model,
-                   .step = {},
-                   .sizes = {},
-                   .stack = stack_or_loop(job)};
   const int tensor = job.tp.value_or(1);
+  trnsim::Job plan{
+      .machine = std::move(machine), .model = model, .step = {}, .sizes = {}, .stack = stack_or_loop(job)};
   plan.step = {.plan = {.tensor = tensor,
                         .data = static_cast<std::uint32_t>(cores_of(job) / tensor),
                         .micro_batch = *job.micro_batch,
@@ -211,11 +203,24 @@ Prediction train_classifier(const Row& row, const workloads::ModelPtr& model, st
                         .numerics = runtime::numerics(numerics_of(job))},
                .kind = {.length = model->sequence_length(job.seq_len.value_or(0)),
                         .head = job.head == "tokens" ? workloads::Head::kTokens : workloads::Head::kClassifier},
-               .optimizer = {.name = lamb ? "lamb" : "adamw", .decay_all = false, .max_grad_norm = clips ? 1.0 : 0.0}};
+               .optimizer = {.name = job.optimizer == "lamb" ? "lamb" : "adamw",
+                             .decay_all = false,
+                             .max_grad_norm = clips ? 1.0 : 0.0}};
   plan.sizes = {.samples = static_cast<double>(size.samples),
                 .eval_samples = size.eval_samples,
                 .epochs = size.epochs,
                 .max_steps = size.steps};
+  return plan;
+}
+
+/// The model's own training loop, an epoch like the other.
+Prediction train_classifier(const Row& row, const workloads::ModelPtr& model, std::vector<std::string> assumed,
+                            const PredictContext& context) {
+  const TrainingRow& job = std::get<TrainingRow>(row.job);
+  if (job.optimizer != "lamb" && !job.optimizer.starts_with("adam") && !is_unstated(job.optimizer))
+    return Prediction::skip(fmt::format("optimizer '{}' is not modelled here", job.optimizer));
+  const JobSize size = size_of(job);
+  const trnsim::Job plan = loop_of(job, model, size, machine_of_job(job, context, assumed));
   if (const auto problem = model->refuses(plan.step.plan)) return Prediction::skip(problem->what);
   if (is_rate(job, size)) assumed.push_back("rate of steps, without the start of the job");
   if (is_trial(job)) assumed.push_back("a trial of 2 x 1,000 samples, its start included");
