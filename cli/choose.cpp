@@ -81,9 +81,8 @@ std::string launch_line(const Choice& choice, const std::string& model) {
   out +=
       fmt::format(" train.py --model_name_or_path {} --per_device_train_batch_size {} --gradient_accumulation_steps {}",
                   model, plan.micro_batch, plan.micro_batches);
-  if (!job.model->splits() && plan.tensor > 1) out += fmt::format(" --tensor_parallel_size {}", plan.tensor);
-  if (job.model->splits())
-    out += fmt::format(" --tensor_parallel_size {} --pipeline_parallel_size {}", plan.tensor, plan.pipeline);
+  if (job.model->splits() || plan.tensor > 1) out += fmt::format(" --tensor_parallel_size {}", plan.tensor);
+  if (job.model->splits()) out += fmt::format(" --pipeline_parallel_size {}", plan.pipeline);
   if (const auto lora = job.model->lora())
     out += fmt::format(" --lora_r {} --lora_alpha {:g}", lora->rank, lora->alpha);
   if (plan.zero1) out += " --zero_1";

@@ -188,8 +188,7 @@ void add_cost(CLI::App& app) {
   add_counts(app, "--instances", options->instances,
              "numbers of instances to price, with commas; with --runtime the first is the job's own");
   add_amount(app, "--epochs", options->epochs, "passes over the data; adds the dollars of one pass");
-  add_count(app, "--samples,--sequences", options->samples,
-            "samples of the whole job; needed where a model is named");
+  add_count(app, "--samples,--sequences", options->samples, "samples of the whole job; needed where a model is named");
   add_count(app, "--tokens", options->tokens, "tokens of the whole job; adds the dollars of a million tokens");
   app.add_option("--flops", options->flops, "model FLOPs of the job, as in \"1.2 EFLOP\"");
   app.add_option("--hbm_bytes", options->hbm_bytes,

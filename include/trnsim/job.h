@@ -62,7 +62,7 @@ struct Sizes {
   SavePlan save{};
   /// By rising length, the last is step.kind.length; empty: all samples have that length, tokens were not counted.
   std::vector<LengthShare> lengths{};
-  LengthShare one_length{};  // the padding of all samples, if there were one length
+  LengthShare one_length{};    // the padding of all samples, if there were one length
   bool among_lengths = false;  // these are the samples of one of several lengths: the last step is smaller
   bool operator==(const Sizes&) const = default;
 };

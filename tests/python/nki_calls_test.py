@@ -2,6 +2,7 @@
 says where and how to mend it, at once, and the next kernel is right. Tiles outlive their kernels, are pickled and used
 in other threads; a forked child computes kernels as its parent did."""
 import copy
+import importlib.util
 import inspect
 import os
 import pickle
@@ -25,6 +26,7 @@ import neuronxcc.nki.language as nl  # noqa: E402
 MODULES = {("neuronxcc.nki", "nl"): language, ("neuronxcc.nki", "nisa"): isa,
            ("nki", "nl"): newer_language, ("nki", "nisa"): newer_isa}
 ONES = np.ones((128, 64), np.float32)
+needs_torch = unittest.skipUnless(importlib.util.find_spec("torch"), "PyTorch is not there")
 STRANGE = [object(), b"bytes", "no such thing", "", "\0", float("nan"), float("inf"), -1, 10 ** 30, 1e300, 2 ** 63, (),
            [], [[]], {}, {"a": 1}, set(), (1, "a"), (-1, 4), (2 ** 40, 2 ** 40), lambda: 0, print, int, np.zeros(3),
            np.array("a"), complex(1, 2), slice(None), Ellipsis, NotImplemented, True]
@@ -172,11 +174,9 @@ class Arrays(unittest.TestCase):
         with self.assertRaisesRegex(trnsim.Error, "not a type of the machine"):
             kernel(lambda tile: None)(rows.reshape(128, 64).astype(">f4"))
 
+    @needs_torch
     def test_tensors_of_torch_give_tensors_of_torch(self):
-        try:
-            import torch
-        except ImportError:
-            self.skipTest("PyTorch is not there")
+        import torch
 
         @nki.jit
         def twice(a):
@@ -198,11 +198,9 @@ class Arrays(unittest.TestCase):
             negated(given)
             self.assertTrue(torch.equal(given, want))
 
+    @needs_torch
     def test_operators_of_torch_around_kernels_have_gradients(self):
-        try:
-            import torch
-        except ImportError:
-            self.skipTest("PyTorch is not there")
+        import torch
         from libtorch_neuronx_lite.nki.nki_hop import wrap_nki
         from torch_neuronx import nki_op
 

@@ -76,8 +76,7 @@ TEST(Presets, UnknownNamesLeadToThoseOfTheSameSize) {
   EXPECT_THAT(family, testing::StartsWith("give a folder with the model's config.json, or one of qwen2-0.5b"));
   EXPECT_THAT(family, HasSubstr("qwen3-8b"));
   EXPECT_THAT(preset_fix("openai/whisper-medium.en"), HasSubstr("or one of whisper-tiny"));
-  EXPECT_EQ(preset_fix("wav2vec2-base"),
-            "give a folder with the model's config.json, or a name of trnsim list models");
+  EXPECT_EQ(preset_fix("wav2vec2-base"), "give a folder with the model's config.json, or a name of trnsim list models");
 }
 
 TEST(Presets, AFileBelowTrnsimHomeAddsSome) {

@@ -194,18 +194,17 @@ trnsim::Job loop_of(const TrainingRow& job, const workloads::ModelPtr& model, co
                     hw::MachineParams machine) {
   const bool clips = stack_for(job.stack) == "hf-trainer";  // the Trainer's default; torch has none
   const int tensor = job.tp.value_or(1);
-  trnsim::Job plan{
-      .machine = std::move(machine), .model = model, .step = {}, .sizes = {}, .stack = stack_or_loop(job)};
-  plan.step = {.plan = {.tensor = tensor,
-                        .data = static_cast<std::uint32_t>(cores_of(job) / tensor),
-                        .micro_batch = *job.micro_batch,
-                        .micro_batches = job.grad_accum.value_or(1),
-                        .numerics = runtime::numerics(numerics_of(job))},
-               .kind = {.length = model->sequence_length(job.seq_len.value_or(0)),
-                        .head = job.head == "tokens" ? workloads::Head::kTokens : workloads::Head::kClassifier},
-               .optimizer = {.name = job.optimizer == "lamb" ? "lamb" : "adamw",
-                             .decay_all = false,
-                             .max_grad_norm = clips ? 1.0 : 0.0}};
+  trnsim::Job plan{.machine = std::move(machine), .model = model, .step = {}, .sizes = {}, .stack = stack_or_loop(job)};
+  plan.step = {
+      .plan = {.tensor = tensor,
+               .data = static_cast<std::uint32_t>(cores_of(job) / tensor),
+               .micro_batch = *job.micro_batch,
+               .micro_batches = job.grad_accum.value_or(1),
+               .numerics = runtime::numerics(numerics_of(job))},
+      .kind = {.length = model->sequence_length(job.seq_len.value_or(0)),
+               .head = job.head == "tokens" ? workloads::Head::kTokens : workloads::Head::kClassifier},
+      .optimizer = {
+          .name = job.optimizer == "lamb" ? "lamb" : "adamw", .decay_all = false, .max_grad_norm = clips ? 1.0 : 0.0}};
   plan.sizes = {.samples = static_cast<double>(size.samples),
                 .eval_samples = size.eval_samples,
                 .epochs = size.epochs,

@@ -103,6 +103,18 @@ runtime::ValueId EncoderGraph::norm(const std::string& label, ValueId x, const s
   return net_.norm(label, x, arch_.norm, name);
 }
 
+runtime::ValueId EncoderGraph::rows_of(const char* label, const std::string& table, ValueId ids) {
+  return graph_.add1(runtime::kEmbedding, label, {net_.w(table), ids},
+                     runtime::ResultAttrs{.dtype = net_.numerics().activation});
+}
+
+runtime::ValueId EncoderGraph::mean_of(ValueId x, ValueId first, ValueId mask) {
+  const ValueId query = graph_.add1(runtime::kAffine, "mean.query", {first}, runtime::AffineAttrs{.alpha = 0});
+  AttentionArch arch = arch_.attention;  // every rank has the tokens with all of their heads
+  arch.heads *= net_.program().ranks, arch.kv_heads *= net_.program().ranks, arch.dropout = 0;
+  return net_.heads("mean", {query, x, x}, arch, {.queries = 1, .mask = mask});
+}
+
 runtime::ValueId EncoderGraph::classified(ValueId x, std::int64_t rows, const std::string& name) {
   const std::string_view head = name;
   return classified({x}, rows, {&head, 1});

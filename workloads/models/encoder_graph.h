@@ -42,6 +42,8 @@ class EncoderGraph : protected Places {
   StepGraph take() { return {std::move(graph_), std::move(zero_)}; }
 
   void enter(const std::string& name) override { enter(name, micro_, -1); }
+  /// The `number`-th place of that name in the program. `layer`: of the model, -1 outside of all.
+  void enter(const std::string& name, std::int64_t number, std::int64_t layer);
   /// With one rank a layer is one block; ranks wait for each other between its parts.
   void enter_part(const std::string& part) override;
   /// A scope beside that of a collective, which holds nothing else.
@@ -54,6 +56,11 @@ class EncoderGraph : protected Places {
   ValueId layer(ValueId x, std::int64_t number, std::int64_t layers, const std::string& prefix,
                 const LayerInputs& inputs = {});
   ValueId norm(const std::string& label, ValueId x, const std::string& name);
+  /// The rows of a table that the host's numbers name.
+  ValueId rows_of(const char* label, const std::string& table, ValueId ids);
+  /// The mean of each sequence's tokens that `mask` shows: the context of a query that scores all of them alike.
+  /// `first`: a row of each sequence.
+  ValueId mean_of(ValueId x, ValueId first, ValueId mask);
   /// Logits of `rows` rows as an output, and their loss. For several heads, each on rows of its own, their mean.
   ValueId classified(const std::vector<ValueId>& xs, std::int64_t rows, std::span<const std::string_view> heads);
   ValueId classified(ValueId x, std::int64_t rows, const std::string& name);
@@ -69,7 +76,6 @@ class EncoderGraph : protected Places {
   std::int64_t micro_ = 0;
 
  private:
-  void enter(const std::string& name, std::int64_t number, std::int64_t layer);
   std::int32_t segment_of(const runtime::Node& node) const;
   ParameterSets sets() const;
 

@@ -46,12 +46,6 @@ class Embedder : protected EncoderGraph {
            (weight == embedding(names.places) + ".weight" || weight.starts_with(embedding(names.places_norm) + "."));
   }
 
-  /// The rows of a table that the host's numbers name.
-  ValueId rows_of(const char* label, const std::string& table, ValueId ids) {
-    return graph_.add1(runtime::kEmbedding, label, {net_.w(table), ids},
-                       runtime::ResultAttrs{.dtype = net_.numerics().activation});
-  }
-
   /// The embedding of token types: one per type, the same for all, or none.
   ValueId token_type(std::int64_t tokens) {
     if (!config_.has_types()) return runtime::kNoValue;
@@ -231,14 +225,9 @@ class Bert : Embedder {
                        names_.heads.pooled_fn);
   }
 
-  /// The mean of each text's tokens is the context of a query that scores all of them alike.
   ValueId mean(ValueId x) {
-    const ValueId first =
-        graph_.add1(runtime::kTakeRows, "mean.first", {x}, runtime::StrideAttrs{.stride = step_.kind.length});
-    const ValueId query = graph_.add1(runtime::kAffine, "mean.query", {first}, runtime::AffineAttrs{.alpha = 0});
-    AttentionArch arch = arch_.attention;  // every rank has the tokens with all of their heads
-    arch.heads *= net_.program().ranks, arch.kv_heads *= net_.program().ranks, arch.dropout = 0;
-    return net_.heads("mean", {query, x, x}, arch, {.queries = 1, .mask = mask_});
+    const runtime::StrideAttrs firsts{.stride = step_.kind.length};
+    return mean_of(x, graph_.add1(runtime::kTakeRows, "mean.first", {x}, firsts), mask_);
   }
 
   /// ModernBERT's dense layer, activation and norm, of texts and of tokens.

@@ -126,36 +126,20 @@ class MobileBert : EncoderGraph {
     return net_.add(label + ".bias", y, net_.w(name + ".bias"));
   }
 
-  ValueId rows_of(const char* label, const char* table, ValueId ids) {
-    return graph_.add1(runtime::kEmbedding, label, {net_.w(of_embeddings(table)), ids},
-                       runtime::ResultAttrs{.dtype = type()});
-  }
-
   ValueId embed() {
     enter("embeddings");
     const std::int64_t batch = step_.plan.micro_batch, length = step_.kind.length, tokens = batch * length;
     const ValueId ids = net_.input("input_ids", tokens, 1, isa::Dtype::kInt32);
     mask_ = net_.hidden("mask", net_.input("attention_mask", batch, length, type()), net_.numerics().softmax);
-    ValueId x = net_.convolved("trigram", rows_of("word", "word_embeddings.weight", ids),
+    ValueId x = net_.convolved("trigram", rows_of("word", of_embeddings("word_embeddings.weight"), ids),
                                {.places = kTrigramPlaces, .length = length}, kTrigram);
     const ValueId types = net_.input("token_type_ids", tokens, 1, isa::Dtype::kInt32);
-    x = net_.add("add_type", x, rows_of("token_type", "token_type_embeddings.weight", types));
+    x = net_.add("add_type", x, rows_of("token_type", of_embeddings("token_type_embeddings.weight"), types));
     const ValueId places =
         graph_.add1(runtime::kPositions, "position", {net_.w(of_embeddings("position_embeddings.weight"))},
                     runtime::PositionsAttrs{.batch = batch, .seq = length, .dtype = type()});
     x = scaled("norm", net_.add("add_position", x, places), of_embeddings("LayerNorm"));
     return net_.dropout("dropout", x, config_.hidden_dropout_prob);
-  }
-
-  void enter_layer(std::int64_t layer) {
-    constexpr std::uint32_t kFirstStream = 1U << 20;  // behind those of the other places
-    const std::int64_t number = micro_ * config_.num_hidden_layers + layer;
-    graph_.enter({.name = "layer",
-                  .instance = static_cast<std::int32_t>(number),
-                  .phase = isa::Phase::kForward,
-                  .rng = kFirstStream + static_cast<std::uint32_t>(number),
-                  .layer = static_cast<std::int32_t>(layer)});
-    net_.restart_stream();
   }
 
   /// A linear layer, a sum with another value, and its scaling. `name`: of both, with a dot behind it.
@@ -187,7 +171,7 @@ class MobileBert : EncoderGraph {
 
   ValueId one_layer(ValueId x, std::int64_t number) {
     const std::string p = layer_of(number);
-    enter_layer(number);
+    enter("layer", micro_ * config_.num_hidden_layers + number, number);
     ValueId y = attend(x, p);
     for (std::int64_t n = 0; n + 1 < config_.num_feedforward_networks; ++n) {
       const std::string ffn = fmt::format("{}ffn.{}.", p, n);

@@ -170,17 +170,14 @@ class Vit : EncoderGraph {
     return first.empty() ? sum : norm("norm", sum, whole(config_, first));
   }
 
-  /// The mean of the patches is the context of a query that scores them alike and does not see the first token.
+  /// All tokens but the first.
   ValueId mean_of_patches(ValueId x, ValueId first) {
     const std::int64_t batch = step_.plan.micro_batch, length = step_.kind.length;
-    const ValueId query = graph_.add1(runtime::kAffine, "mean.query", {first}, runtime::AffineAttrs{.alpha = 0});
     const runtime::RampAttrs all_one{.rows = batch, .start = 1, .dtype = graph_.value(is_patch_).dtype};
     const ValueId ones = graph_.add1(runtime::kRamp, "mean.ones", {}, all_one);
     const ValueId row = graph_.add1(runtime::kView, "mean.row", {is_patch_}, runtime::ViewAttrs{.cols = length});
-    const ValueId mask = net_.hidden("mean.mask", net_.matmul("mean.seen", ones, row), net_.numerics().softmax);
-    AttentionArch arch = arch_.attention;  // every rank has the tokens with all of their heads
-    arch.heads *= net_.program().ranks, arch.kv_heads *= net_.program().ranks, arch.dropout = 0;
-    return net_.heads("mean", {query, x, x}, arch, {.queries = 1, .mask = mask});
+    const ValueId seen = net_.matmul("mean.seen", ones, row);
+    return mean_of(x, first, net_.hidden("mean.mask", seen, net_.numerics().softmax));
   }
 
   /// With a norm that of the tokens that heads read alone: nothing reads that of the others.
