@@ -65,9 +65,9 @@ bool may_be_zero(std::string_view key) {
 
 /// Checks the parameters that say whether the machine has something.
 void check_switches(const MachineParams& p) {
-  for (const auto& [key, value] : {std::pair{"chip.training", p.training.value},
-                                   std::pair{"sbuf.shared_port", p.sbuf_shared_port.value},
-                                   std::pair{"psum.shared_port", p.psum_shared_port.value}})
+  for (const auto& [key, value] :
+       {std::pair{"chip.training", p.training.value}, std::pair{"sbuf.shared_port", p.sbuf_shared_port.value},
+        std::pair{"psum.shared_port", p.psum_shared_port.value}})
     require(value == 0 || value == 1, p.name, fmt::format("{} is {}, but it is a switch", key, value),
             fmt::format("set {} to 0 or 1", key));
 }
@@ -103,8 +103,8 @@ void check_target(const MachineParams& p) {
 void check_rate(const MachineParams& p, const MachineParams::Field& field, double value) {
   constexpr double kSlowest = 1e3, kFastest = 1e18;
   const bool is_rate = field.dimension == base::Dimension::kFrequency || field.dimension == base::Dimension::kBandwidth;
-  require(!is_rate || value == 0 || (value >= kSlowest && value <= kFastest), p.name,
-          fmt::format("{} is {:g} per second", field.key, value),
+  if (!is_rate || value == 0 || (value >= kSlowest && value <= kFastest)) return;
+  require(false, p.name, fmt::format("{} is {:g} per second", field.key, value),
           fmt::format("give {} a value between {:g} and {:g} per second", field.key, kSlowest, kFastest));
 }
 
@@ -114,7 +114,8 @@ void check_machine(const MachineParams& p) {
   for (const MachineParams::Field& field : MachineParams::fields()) {
     const double value = (p.*field.member).value;
     check_rate(p, field, value);
-    require(may_be_zero(field.key) ? value >= 0 : value > 0, p.name, fmt::format("{} is {}", field.key, value),
+    if (value > 0 || (value == 0 && may_be_zero(field.key))) continue;
+    require(false, p.name, fmt::format("{} is {}", field.key, value),
             fmt::format("give {} a positive value", field.key));
   }
   require(p.power_utilisation.value <= 1, p.name, "power.utilisation is above 1", "set power.utilisation to 1 or less");

@@ -9,6 +9,7 @@
 #include <cctype>
 #include <filesystem>
 
+#include "base/bundled_file.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/suggest.h"
@@ -166,12 +167,12 @@ constexpr std::array kFields = {
     M::Field{"host.memory", &M::host_memory, Dimension::kBytes, "host memory of the instance"},
 };
 
-std::filesystem::path machine_path(std::string_view name_or_path) {
+base::ParamFile file_as_written(std::string_view name_or_path) {
   const auto known = machine_names();
   if (std::ranges::find(known, name_or_path) != known.end())
-    return base::data_path(fmt::format("hw/params/{}.toml", name_or_path));
+    return base::bundled_file(fmt::format("hw/params/{}.toml", name_or_path));
   const bool is_path = name_or_path.find('/') != std::string_view::npos || name_or_path.ends_with(".toml");
-  if (is_path || std::filesystem::is_regular_file(name_or_path)) return name_or_path;
+  if (is_path || std::filesystem::is_regular_file(name_or_path)) return base::ParamFile::load(name_or_path);
   // Amazon's families with GPUs: p4d, g5, ...
   const bool has_gpus = name_or_path.size() > 1 && (name_or_path[0] == 'p' || name_or_path[0] == 'g') &&
                         std::isdigit(static_cast<unsigned char>(name_or_path[1])) != 0;
@@ -283,7 +284,7 @@ Peaks MachineParams::peaks() const {
 }
 
 base::ParamFile machine_file(std::string_view name_or_path, std::span<const std::string> overrides) {
-  base::ParamFile file = base::ParamFile::load(machine_path(name_or_path));
+  base::ParamFile file = file_as_written(name_or_path);
   for (const std::string& assignment : overrides)
     if (!assignment.starts_with("price.")) file.set(assignment);
   for (const auto& field : kFields)

@@ -154,7 +154,7 @@ bool Job::operator==(const Job& other) const { return JobContent{*this}.take() =
 std::uint64_t hash_of(const Job& job) { return base::hash64(JobContent{job}.take()); }
 
 workloads::ModelPtr load_model_config(const std::string& name_or_folder) {
-  if (workloads::is_model_preset(name_or_folder)) return workloads::model_preset(name_or_folder);
+  if (workloads::ModelPtr preset = workloads::find_model_preset(name_or_folder)) return preset;
   if (is_graph_file(name_or_folder)) return load_graph_model(name_or_folder);
   if (std::filesystem::exists(name_or_folder)) return workloads::load_model_config(name_or_folder);
   const std::vector<std::string> jobs = workloads::workload_names();

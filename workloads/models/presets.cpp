@@ -5,7 +5,12 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <mutex>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -57,13 +62,27 @@ std::vector<PresetEntry> entries_in(const std::string& text, const std::string& 
   return out;
 }
 
-/// Only files that contain `text` need to be parsed; empty: all of them.
-std::vector<PresetEntry> preset_entries(std::string_view text = {}) {
+/// A file as it was when it was parsed.
+struct PresetFile {
+  std::string text;
+  std::vector<PresetEntry> entries;
+};
+
+using Wanted = std::function<bool(const PresetEntry&)>;
+
+/// The presets that are `wanted`. Only files that contain `text` need to be parsed (empty: all of them), and each once
+/// as long as it stays as it is: every point of a sweep asks for its model.
+std::vector<PresetEntry> preset_entries(std::string_view text = {}, const Wanted& wanted = {}) {
+  static std::mutex mutex;
+  static std::map<std::filesystem::path, PresetFile> known;
+  const std::scoped_lock lock{mutex};
   std::vector<PresetEntry> out;
   for (const auto& path : base::data_files("workloads/models/presets", ".toml")) {
-    const std::string file = base::read_file(path);
-    if (file.find(text) == std::string::npos) continue;
-    std::ranges::move(entries_in(file, path.string()), std::back_inserter(out));
+    const std::string now = base::read_file(path);
+    if (now.find(text) == std::string::npos) continue;
+    PresetFile& file = known[path];
+    if (file.text != now) file = {.text = now, .entries = entries_in(now, path.string())};
+    std::ranges::copy_if(file.entries, std::back_inserter(out), [&](const auto& e) { return !wanted || wanted(e); });
   }
   return out;
 }
@@ -78,14 +97,13 @@ Preset preset_of(PresetEntry entry) {
   return {std::move(entry.name), std::move(entry.source), std::move(model)};
 }
 
-const PresetEntry* find_entry(const std::vector<PresetEntry>& all, std::string_view name) {
-  const auto at = std::ranges::find(all, name, &PresetEntry::name);
-  if (at == all.end()) return nullptr;
-  const auto again = std::ranges::find(at + 1, all.end(), name, &PresetEntry::name);
-  if (again != all.end())
-    throw Error{Fault::kData, again->file, fmt::format("preset \"{}\" is also in {}", name, at->file),
+std::optional<PresetEntry> find_entry(std::string_view name) {
+  std::vector<PresetEntry> found = preset_entries(name, [name](const PresetEntry& e) { return e.name == name; });
+  if (found.empty()) return {};
+  if (found.size() > 1)
+    throw Error{Fault::kData, found[1].file, fmt::format("preset \"{}\" is also in {}", name, found[0].file),
                 "give one of them another name"};
-  return &*at;
+  return std::move(found.front());
 }
 
 std::vector<PresetEntry> in_order(std::vector<PresetEntry> all) {
@@ -163,13 +181,17 @@ std::string preset_fix(std::string_view name) {
   return fmt::format("{}, or one of {}", kFolder, fmt::join(family, ", "));
 }
 
+ModelPtr find_model_preset(std::string_view name) {
+  auto entry = find_entry(name);
+  return entry ? preset_of(std::move(*entry)).model : nullptr;
+}
+
 ModelPtr model_preset(std::string_view name) {
-  const std::vector<PresetEntry> all = preset_entries(name);
-  if (const PresetEntry* entry = find_entry(all, name)) return preset_of(*entry).model;
+  if (ModelPtr model = find_model_preset(name)) return model;
   throw Error{Fault::kUsage, "model preset", fmt::format("\"{}\" is unknown", name), preset_fix(name)};
 }
 
-bool is_model_preset(std::string_view name) { return find_entry(preset_entries(name), name) != nullptr; }
+bool is_model_preset(std::string_view name) { return find_entry(name).has_value(); }
 
 std::vector<Preset> model_presets() {
   std::vector<Preset> out;
@@ -179,8 +201,8 @@ std::vector<Preset> model_presets() {
 
 std::vector<Preset> model_presets(std::string_view type) {
   std::vector<Preset> out;
-  for (PresetEntry& entry : preset_entries(type))
-    if (entry.type == type) out.push_back(preset_of(std::move(entry)));
+  for (PresetEntry& entry : preset_entries(type, [type](const PresetEntry& e) { return e.type == type; }))
+    out.push_back(preset_of(std::move(entry)));
   return out;
 }
 

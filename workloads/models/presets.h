@@ -18,6 +18,8 @@ struct Preset {
 /// "bert-large", "llama2-7b", "gpt3-23b", ... Errors: Fault::kUsage with the nearest name; Fault::kData for a file of
 /// presets that is wrong, naming the preset.
 ModelPtr model_preset(std::string_view name);
+/// The same, or null for a name that is none.
+ModelPtr find_model_preset(std::string_view name);
 bool is_model_preset(std::string_view name);
 
 /// Family by family in the registry's order, each in the order of its files.
