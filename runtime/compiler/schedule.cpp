@@ -276,9 +276,9 @@ class Scheduler {
     sbuf_.refused = psum_.refused = std::numeric_limits<std::int64_t>::max();
     const auto open = [&](const Need& n) { return n.bytes < sbuf_.refused && n.banks < psum_.refused; };
     ready_[e].each(last, kLook, open, [&](std::uint32_t i) {
-      if (!may_run_ahead(i)) return true;
       const double start = std::max(free_[e], ready_at_[i]);
-      if (start < best.start) best = {i, start};
+      if (start >= best.start || !may_run_ahead(i)) return true;
+      best = {i, start};
       return ready_at_[i] > free_[e];  // otherwise nothing later of this engine starts earlier
     });
   }
