@@ -286,6 +286,16 @@ for _ in range(2):
     refused(lambda: torch.add(x, 1, out=whole), RuntimeError, "desired output type Long")
 assert whole.tolist() == [1, 2] and x.add_(whole).tolist() == [2, 3] and x.half().add_(x).tolist() == [4, 6]
 """
+LEFT_OUT = """
+import torch.nn.functional as F
+for call in (F.cross_entropy, F.nll_loss):
+    for given in (dict(), dict(weight=torch.tensor([1.0, 2.0, 3.0]).to(d)), dict(label_smoothing=0.1)):
+        if call is F.cross_entropy or "label_smoothing" not in given:
+            x = torch.randn(2, 3).to(d).requires_grad_()
+            loss = call(x, torch.tensor([-100, -100]).to(d), **given)
+            loss.backward()
+            assert loss.isnan().item() and x.grad.tolist() == [[0, 0, 0], [0, 0, 0]], (given, loss, x.grad)
+"""
 
 
 @unittest.skipIf(torch is None, "no PyTorch: install python3-torch")
@@ -295,6 +305,9 @@ class Corners(device_scripts.Scripts):
 
     def test_masked_scores_are_no_part_of_a_loss(self):
         self.runs(MASKED)
+
+    def test_a_batch_without_targets_has_no_gradient(self):
+        self.runs(LEFT_OUT)
 
     def test_bits_are_viewed_as_another_type(self):
         self.runs(BITS)

@@ -33,6 +33,18 @@ for step in range(6):
     model.to(device)
     assert step == 2 or all(p is q for p, q in zip(before, model.parameters()))
 """
+HOOKED = HEAD + """
+made = [nn.Linear(3, 3), nn.Linear(3, 3), nn.Linear(3, 2)]
+made[1].weight = made[0].weight
+gone, kept = (made[0].weight.register_hook(call) for call in (lambda g: g * 0, lambda g: g.clamp(-0.1, 0.1)))
+made[2].bias.register_hook(lambda g: g * 5)
+model = nn.Sequential(*made).to(device)
+gone.remove()
+for again in range(2):
+    model(torch.ones(2, 3).to(device)).square().sum().backward()
+    print("loss", model[0].weight.grad.abs().sum().item(), "loss", model[2].bias.grad.sum().item())
+    model.cpu().to(device)
+"""
 WITHOUT_DATA = HEAD + """
 import copy
 meta = torch.device("meta")
@@ -201,6 +213,13 @@ class Moves(unittest.TestCase):
         done = self.run_it(LATE, "xla", "--numeric")
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stderr, r"error: .*script.py:7: the optimizer was made before the model moved")
+
+    def test_hooks_of_parameters_stay_where_a_move_keeps_the_objects(self):
+        self.same(HOOKED, "cuda", "--numeric", "--cuda")
+        self.same(HOOKED, "neuron", "--numeric")
+        done = self.run_it("import torch_xla\n" + HOOKED, "xla", "--numeric")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("the hooks of Linear.weight are not called: torch_xla makes new parameters", done.stderr)
 
     def test_functions_of_functions(self):
         self.same(FUNCTIONS, "xla", "--numeric")

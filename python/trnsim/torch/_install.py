@@ -1,6 +1,7 @@
 """Puts the simulated device in place of torch_xla and of accelerators: modes, modules, names."""
 import functools
 import gc
+import warnings
 import weakref
 
 import torch
@@ -36,11 +37,22 @@ def tied(apply):
         for key, (before, places) in groups.items():
             for name in vars(before).keys() - vars(new[key]).keys():
                 setattr(new[key], name, vars(before)[name])
+            if new[key] is not before and before._backward_hooks:
+                hooked(before, new[key], places[0])
             for inner, name in places[1:]:
                 inner._parameters[name] = new[key]
         followed({key: parameter for key, parameter in new.items() if parameter is not groups[key][0]})
         return out
     return applied
+
+
+def hooked(before, new, place):
+    """Hooks of a parameter's gradient stay where a move keeps the objects. torch_xla's new parameters have none."""
+    if not _engine.engine().knows_torch_xla:
+        new._backward_hooks = before._backward_hooks
+        return
+    warnings.warn(f"the hooks of {type(place[0]).__name__}.{place[1]} are not called: torch_xla makes new parameters "
+                  "where a model moves; call register_hook() after model.to(device)")
 
 
 def followed(new):

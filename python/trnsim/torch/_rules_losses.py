@@ -44,8 +44,10 @@ def nll_loss(at, x, target, weight, reduction, ignored):
 def nll_loss_gradient(at, grad, x, target, weight, *rest):
     reduction, ignored, total = rest
     text, found = at.text, Target(at, x, target, weight, ignored)
-    if reduction == 1:
-        grad = text.binary("divide", text.reshape(grad, ()), text.reshape(total, ()))
+    if reduction == 1:  # where every target is left out, the loss is NaN, but no row has a gradient
+        total, one = text.reshape(total, ()), text.constant(1.0, total.element)
+        total = text.select(text.compare("NE", total, text.constant(0.0, total.element)), total, one)
+        grad = text.binary("divide", text.reshape(grad, ()), total)
     wide = found.wide(text.reshape(grad, found.rows)) if reduction == 0 else text.broadcast(text.reshape(grad, ()),
                                                                                            x.shape)
     value = text.unary("negate", text.binary("multiply", wide, found.weights))
