@@ -286,6 +286,15 @@ for _ in range(2):
     refused(lambda: torch.add(x, 1, out=whole), RuntimeError, "desired output type Long")
 assert whole.tolist() == [1, 2] and x.add_(whole).tolist() == [2, 3] and x.half().add_(x).tolist() == [4, 6]
 """
+FULL = """
+made = [torch.full((2, 2), True), torch.full(size=(2, 2), fill_value=True, device=d),
+        torch.full((2, 2), False, device="cpu")]
+assert all(t.dtype is torch.bool for t in made) and made[1].tril().tolist() == [[True, False], [True, True]], made
+whole = [torch.full((2,), 1), torch.full((2,), 1, device=d), torch.full((2,), True, dtype=torch.int64, device=d)]
+assert all(t.dtype is torch.int64 for t in whole) and torch.full((1,), 0.5, device=d).dtype is torch.float32
+assert torch.full((1,), True, dtype=torch.float32).dtype is torch.float32
+assert torch.full((2,), True, out=torch.empty(2)).tolist() == [1.0, 1.0]
+"""
 LEFT_OUT = """
 import torch.nn.functional as F
 for call in (F.cross_entropy, F.nll_loss):
@@ -308,6 +317,10 @@ class Corners(device_scripts.Scripts):
 
     def test_a_batch_without_targets_has_no_gradient(self):
         self.runs(LEFT_OUT)
+
+    def test_tensors_full_of_true_are_masks(self):
+        self.runs(FULL)
+        self.runs(FULL, "--default_device")
 
     def test_bits_are_viewed_as_another_type(self):
         self.runs(BITS)

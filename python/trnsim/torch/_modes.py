@@ -116,7 +116,7 @@ def across(make, args, kwargs):
 
 def maker(make, hosted, everywhere):
     """A maker that knows the device's names; `everywhere`: and is there when none is named."""
-    likes = make.__name__.endswith("_like")
+    likes, filled = make.__name__.endswith("_like"), make.__name__ == "full"
 
     @functools.wraps(make)
     def made(*args, **kwargs):
@@ -127,6 +127,9 @@ def maker(make, hosted, everywhere):
             return across(make, args, kwargs)
         if args and holds_ours(args[0]):
             args = (plain(args[0]), *args[1:])
+        if filled and kwargs.get("dtype") is None and kwargs.get("out") is None:
+            if type(args[1] if len(args) > 1 else kwargs.get("fill_value")) is bool:
+                kwargs["dtype"] = torch.bool  # PyTorch 1.13 makes 1 of True where a mode is around
         if named(device) if device is not None else everywhere and not loads_data():
             if hosted:
                 return moved(make, args, kwargs)
