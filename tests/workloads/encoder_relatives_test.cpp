@@ -54,6 +54,11 @@ constexpr const char* kEncoders[] = {"roberta_tiny",
                                      "deberta-v2_apart_tiny",
                                      "deberta-v2_conv_tiny",
                                      "deberta-v2_tokens_tiny",
+                                     "new_tiny",
+                                     "new_tokens_tiny",
+                                     "gte_tiny",
+                                     "nomic_bert_tiny",
+                                     "nomic_bert_biases_tiny",
                                      "mobilebert_tiny",
                                      "mobilebert_wide_tiny",
                                      "mobilebert_tokens_tiny"};
@@ -124,6 +129,11 @@ TEST(EncoderFolder, PresetsHaveTheirPublishedParameters) {
                                                             {"all-mpnet-base-v2", 109.5},
                                                             {"modernbert-base", 149.6},
                                                             {"modernbert-large", 395.8},
+                                                            {"gte-base-en-v1.5", 137},
+                                                            {"gte-large-en-v1.5", 434},
+                                                            {"gte-multilingual-base", 305},
+                                                            {"snowflake-arctic-embed-m-v2.0", 305},
+                                                            {"nomic-embed-text-v1.5", 137},
                                                             {"megatron-bert-345m", 333.6},
                                                             {"mobilebert-uncased", 24.6},
                                                             {"data2vec-text-base", 124.6},
@@ -163,6 +173,16 @@ TEST(Deberta, DistancesFallIntoThePlacesOfTransformers) {
     EXPECT_EQ(log_bucket_of(distance, {.count = 256, .most = 512}), place) << distance;
 }
 
+/// As the publisher's code rounds them up.
+TEST(EncoderFolder, NomicsSizesAreMultiples) {
+  json file = read_json_file(golden("nomic_bert_tiny") / "config.json");
+  file["vocab_size"] = 30522, file["pad_vocab_size_multiple"] = 64, file["n_inner"] = 700;
+  const Scratch s;
+  const auto sizes = read_config(s.write("config.json", file.dump()))->sizes();
+  EXPECT_EQ(sizes.vocabulary, 30528);
+  EXPECT_EQ(sizes.ffn, 768);
+}
+
 TEST(EncoderFolder, UnsupportedFeaturesAreRefused) {
   const Scratch s;
   const auto reading = [&](const char* name, const char* key, const json& value) {
@@ -183,6 +203,11 @@ TEST(EncoderFolder, UnsupportedFeaturesAreRefused) {
   EXPECT_TRUE(fails(Fault::kData, reading("modernbert_tiny", "attention_dropout", 0.1), {"attention_dropout"}));
   EXPECT_TRUE(fails(Fault::kData, reading("modernbert_tiny", "classifier_pooling", "max"), {"classifier_pooling"}));
   EXPECT_TRUE(fails(Fault::kData, reading("modernbert_tiny", "num_attention_heads", 16), {"num_attention_heads"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("new_tiny", "position_embedding_type", "absolute"), {"absolute"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("new_tiny", "rope_scaling", json{{"type", "linear"}, {"factor", 2}}),
+                    {"\"linear\"", "\"ntk\""}));
+  EXPECT_TRUE(fails(Fault::kData, reading("nomic_bert_tiny", "activation_function", "gelu"), {"gelu", "\"swiglu\""}));
+  EXPECT_TRUE(fails(Fault::kData, reading("nomic_bert_tiny", "rotary_scaling_factor", 2), {"rotary_scaling_factor"}));
   EXPECT_TRUE(fails(Fault::kData, reading("xlm_tiny", "sinusoidal_embeddings", true), {"sinusoidal_embeddings"}));
   EXPECT_TRUE(fails(Fault::kData, reading("flaubert_tiny", "layerdrop", 0.2), {"layerdrop"}));
   EXPECT_TRUE(fails(Fault::kData, reading("deberta-v2_conv_tiny", "conv_kernel_size", 4), {"conv_kernel_size"}));

@@ -48,6 +48,8 @@ INSTANTIATE_TEST_SUITE_P(
                     MaskedCase{"mpnet_mlm_tiny", 2, 2}, MaskedCase{"modernbert_mlm_tiny", 2, 2},
                     MaskedCase{"megatron-bert_mlm_tiny"}, MaskedCase{"rembert_mlm_tiny"}, MaskedCase{"xlm_mlm_tiny"},
                     MaskedCase{"roformer_mlm_tiny", 2, 2}, MaskedCase{"deberta_mlm_tiny"},
+                    MaskedCase{"new_mlm_tiny", 2, 2}, MaskedCase{"nomic_bert_mlm_tiny", 2, 2},
+                    MaskedCase{"new_mlm_tiny", 1, 1, 4}, MaskedCase{"nomic_bert_mlm_tiny", 1, 1, 2},
                     MaskedCase{"deberta-v2_mlm_tiny", 2, 2}, MaskedCase{"bert_mlm_tiny", 2, 2, 2},
                     MaskedCase{"roberta_mlm_tiny", 1, 1, 4}, MaskedCase{"distilbert_mlm_tiny", 1, 2, 2},
                     MaskedCase{"electra_mlm_tiny", 1, 1, 4}, MaskedCase{"albert_mlm_tiny", 1, 1, 2},
@@ -58,9 +60,9 @@ INSTANTIATE_TEST_SUITE_P(
 
 // BertForMaskedLM's file is also what a classifier begins from, and the other way round.
 TEST(MaskedLanguageFolder, TheHeadIsTheTasks) {
-  for (const char* name :
-       {"bert_mlm_tiny", "roberta_mlm_tiny", "albert_mlm_tiny", "esm_mlm_tiny", "mpnet_mlm_tiny", "modernbert_mlm_tiny",
-        "rembert_mlm_tiny", "xlm_mlm_tiny", "roformer_mlm_tiny", "deberta-v2_mlm_tiny"}) {
+  for (const char* name : {"bert_mlm_tiny", "roberta_mlm_tiny", "albert_mlm_tiny", "esm_mlm_tiny", "mpnet_mlm_tiny",
+                           "modernbert_mlm_tiny", "rembert_mlm_tiny", "xlm_mlm_tiny", "roformer_mlm_tiny",
+                           "deberta-v2_mlm_tiny", "new_mlm_tiny", "nomic_bert_mlm_tiny"}) {
     EXPECT_EQ(saved_head(golden(name)), Head::kMaskedTokens);
     const ModelPtr classifier = read_config(golden(name));
     EXPECT_EQ(classifier->task(), Task::kClassification);
@@ -68,7 +70,8 @@ TEST(MaskedLanguageFolder, TheHeadIsTheTasks) {
     const ModelPtr masked = classifier->with_head(Head::kMaskedTokens);
     EXPECT_EQ(masked->task(), Task::kMaskedTokens);
     EXPECT_TRUE(load_weights(golden(name), masked, 1).notes.empty());
-    EXPECT_THAT(masked->config_json(), testing::ContainsRegex("ForMaskedLM|XLMWithLMHeadModel"));
+    EXPECT_THAT(masked->config_json(),
+                testing::ContainsRegex("ForMaskedLM|XLMWithLMHeadModel|NomicBertForPreTraining"));
   }
   const ModelPtr from_classifier = read_config(golden("roberta_tiny"))->with_head(Head::kMaskedTokens);
   EXPECT_FALSE(load_weights(golden("roberta_tiny"), from_classifier, 1).notes.empty());

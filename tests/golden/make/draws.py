@@ -19,9 +19,9 @@ DECODERS = [family for family in decoder.FAMILIES if family not in ("phi3_long",
 ENCODERS = [*encoder.FAMILIES, *(f + "_tokens" for f in ("bert", "electra", "roberta")),
             *(f + "_mlm" for f in ("bert", "roberta", "distilbert", "electra", "albert"))]
 RELATIVES = [*encoder_relatives.FAMILIES, *(f + "_tokens" for f in ("esm", "modernbert", "mpnet", "rembert",
-                                                                 "roformer", "deberta-v2")),
+                                                                 "roformer", "deberta-v2", "new", "nomic_bert")),
              *(f + "_mlm" for f in ("esm", "mpnet", "modernbert", "megatron-bert", "rembert", "roformer", "xlm",
-                                    "xlm-roberta-xl", "deberta", "deberta-v2"))]
+                                    "xlm-roberta-xl", "deberta", "deberta-v2", "new", "nomic_bert"))]
 KINDS = {"decoder": 8, "plain": 3, "decoder relative": 6, "gpt": 2, "encoder": 5, "encoder relative": 4, "vit": 2,
          "t5": 2, "bart": 1}
 JOINT = ("olmo2", "olmoe", "olmo3", "olmo3_yarn", "flex_olmo")  # heads that are normed as one: no rank has some of them
@@ -198,6 +198,9 @@ def an_encoder_relative(family, draw):
                "label2id": {name: int(i) for i, name in names.items()}}
     if family.startswith(("xlm_", "flaubert")) or family == "xlm":
         changes |= {"n_words": vocab, "emb_dim": hidden, "n_layers": layers, "n_heads": heads}
+    elif family.startswith("nomic"):
+        changes |= {"vocab_size": vocab, "n_embd": hidden, "n_layer": layers, "n_head": heads, "n_inner": 256,
+                    "n_positions": changes.pop("max_position_embeddings")}
     else:
         changes |= {"vocab_size": vocab, "hidden_size": hidden, "num_hidden_layers": layers,
                     "num_attention_heads": heads, "intermediate_size": ffn}

@@ -5,7 +5,7 @@ FAMILY` calls it. FAMILY_tokens labels tokens, FAMILY_mlm says which tokens mask
 Written after transformers' modeling_esm.py, modeling_mpnet.py, modeling_modernbert.py, modeling_xlm_roberta_xl.py,
 modeling_megatron_bert.py, modeling_roberta_prelayernorm.py, modeling_data2vec_text.py, modeling_rembert.py,
 modeling_ernie.py, modeling_xlm.py, modeling_flaubert.py, modeling_roformer.py,
-modeling_deberta.py and modeling_deberta_v2.py."""
+modeling_deberta.py and modeling_deberta_v2.py; gated.py has some more."""
 import math
 import sys
 
@@ -13,6 +13,7 @@ import torch
 
 import common
 import deberta
+import gated
 
 BATCH, SEQ, VOCAB, H, HEADS, FFN, LABELS = 4, 20, 32, 16, 4, 24, 3
 HIDDEN = 4  # the token that hides another
@@ -71,6 +72,7 @@ FAMILIES = {
     "flaubert": {**XLM, "model_type": "flaubert", "architectures": ["Flaubert"], "pre_norm": True, "layerdrop": 0.0,
                  "gelu_activation": False},
 }
+FAMILIES |= gated.families(BERT, LABELLED, H, HEADS)
 FIRST = {"norms_first": True}  # a layer's norms are those of its parts' inputs
 CLS = {"pooled": "pooler.dense", "top": "classifier", "lm": ("cls.predictions.transform.dense",
        "cls.predictions.transform.LayerNorm", "cls.predictions.bias")}
@@ -107,6 +109,7 @@ KINDS = {
     "xlm": {"prefix": "transformer.", "norm": "layer_norm_emb", "top": "sequence_summary.summary",
             "lm": (None, None, "pred_layer.proj.bias")},
 }
+KINDS |= {name: {**CLS, **kind} for name, kind in gated.KINDS.items()}
 KINDS["flaubert"] = {**KINDS["xlm"], **FIRST}
 
 
@@ -139,11 +142,14 @@ class Model:
         self.kind, self.task, self.c = KINDS[c["model_type"]], task, c
         self.modern, self.xlm = c["model_type"] == "modernbert", "emb_dim" in c
         self.pairs = c["model_type"] == "roformer"  # neighbours turn
-        self.rotary = self.modern or self.pairs or c.get("position_embedding_type") == "rotary"
+        self.gated = c["model_type"] in gated.NAMES
+        self.rotary = self.modern or self.pairs or self.gated or c.get("position_embedding_type") == "rotary"
         self.after_pad = self.kind.get("pooled") == "classifier.dense" and not self.rotary
-        self.eps = c.get("layer_norm_eps", c.get("norm_eps"))
-        layers = c.get("num_hidden_layers", c.get("n_layers"))
-        self.layers = [layer_names(self.kind, i, self.modern, self.xlm) for i in range(layers)]
+        self.eps = c.get("layer_norm_eps", c.get("norm_eps", c.get("layer_norm_epsilon")))
+        layers = c.get("num_hidden_layers", c.get("n_layers", c.get("n_layer")))
+        self.fused = self.modern or self.gated
+        self.layers = [gated.names(c["model_type"], i) if self.gated else
+                       layer_names(self.kind, i, self.modern, self.xlm) for i in range(layers)]
         prefix = self.kind["prefix"]
         self.tokens = prefix + ("embeddings" if self.xlm else
                                 "embeddings.tok_embeddings" if self.modern else "embeddings.word_embeddings")
@@ -165,11 +171,12 @@ class Model:
             pair("head.norm", H, bias=c["norm_bias"])
         if self.task == "mlm":
             size = c.get("output_embedding_size", width)
-            out[self.lm[2]] = (VOCAB,)
+            if c.get("mlp_fc1_bias", True):
+                out[self.lm[2]] = (VOCAB,)
             if "output_embedding_size" in c:
                 out["cls.predictions.decoder.weight"] = (VOCAB, size)
             if self.lm[0] and not modern:
-                pair(self.lm[0], size, H)
+                pair(self.lm[0], size, H, bias=c.get("mlp_fc1_bias", True))
                 pair(self.lm[1], size)
             return
         if self.pooled and not modern and self.task != "tokens":
@@ -200,11 +207,15 @@ class Model:
             out[prefix + self.kind["biases"] + ".weight"] = (32, HEADS)
         if self.spots:
             deberta.table_shapes(self, out, pair)
-        sizes = {"qkv": (3 * H, H), "up": ((2 if self.modern else 1) * ffn, H), "down": (H, ffn), "norm1": (H,),
-                 "norm2": (H,)}
+        ffn = c.get("n_inner", ffn)
+        both = self.modern or (self.gated and "n_inner" not in c)
+        sizes = {"qkv": (3 * H, H), "up": ((2 if both else 1) * ffn, H), "gate": (ffn, H), "down": (H, ffn),
+                 "norm1": (H,), "norm2": (H,)}
+        c = gated.biases(c) if self.gated else c
         for i, names in enumerate(self.layers):
             for part, name in names.items():
-                key = "mlp_bias" if part in ("up", "down") else "norm_bias" if "norm" in part else "attention_bias"
+                key = "mlp_bias" if part in ("up", "gate", "down") else "norm_bias" if "norm" in part else "attention_bias"
+                key = "down_bias" if self.gated and part == "down" else key
                 if not (self.modern and i == 0 and part == "norm1"):
                     pair(name, *sizes.get(part, (H, H)), bias=c.get(key, True))
             if self.spots:
@@ -226,6 +237,8 @@ class Model:
 
     def act(self, x):
         name = self.c.get("hidden_activation", self.c.get("hidden_act", "gelu"))
+        if self.c.get("activation_function") == "swiglu":
+            return torch.nn.functional.silu(x)
         if not self.c.get("gelu_activation", True):
             return torch.relu(x)
         return torch.nn.functional.gelu(x, approximate="none" if name == "gelu" else "tanh")
@@ -254,7 +267,8 @@ class Model:
 
     def rotated(self, x, theta):
         half = x.shape[-1] // 2
-        angles = torch.outer(torch.arange(x.shape[2]).double(), theta ** (-torch.arange(half).double() / half))
+        turns = torch.tensor(gated.turns(self.c, theta, half), dtype=torch.float64)
+        angles = torch.outer(torch.arange(x.shape[2]).double(), turns)
         if self.pairs:
             cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
             a, b = x[..., 0::2], x[..., 1::2]
@@ -278,13 +292,14 @@ class Model:
 
     def attention(self, x, names, mask, number):
         rows, length, _ = x.shape
-        parts = self.linear(x, names["qkv"]).chunk(3, -1) if self.modern else (
+        parts = self.linear(x, names["qkv"]).chunk(3, -1) if self.fused else (
             deberta.projections(self, x, number) if self.c["model_type"] == "deberta" else
             (self.linear(x, names[n]) for n in "qkv"))
         q, k, v = (part.view(rows, length, HEADS, H // HEADS).transpose(1, 2) for part in parts)
         local = self.modern and number % self.c["global_attn_every_n_layers"] != 0
         if self.rotary:
-            theta = self.c["local_rope_theta"] if local else self.c.get("global_rope_theta", 10000.0)
+            bases = [self.c[key] for key in ("global_rope_theta", "rope_theta", "rotary_emb_base") if key in self.c]
+            theta = self.c["local_rope_theta"] if local else [*bases, 10000.0][0]
             q, k = self.rotated(q, theta), self.rotated(k, theta)
         scores = q @ k.transpose(2, 3) / math.sqrt((3 if self.spots else 1) * H // HEADS)
         scores = scores + self.added(mask, local, q.dtype)
@@ -294,6 +309,9 @@ class Model:
 
     def mlp(self, x, names):
         y = self.linear(x, names["up"])
+        if self.gated:
+            y, gate = (y, self.linear(x, names["gate"])) if "gate" in names else y.chunk(2, -1)
+            return self.linear(y * self.act(gate), names["down"])
         if not self.modern:
             return self.linear(self.act(y), names["down"])
         read, gate = y.chunk(2, -1)
@@ -321,7 +339,8 @@ class Model:
             dense, norm, bias = self.lm
             gelu = self.act if self.kind["top"] == "classifier" and not self.modern else gelu  # as BERT's
             x = self.norm(gelu(self.linear(x, dense)), norm) if dense else x
-            return x @ self.w.get("cls.predictions.decoder.weight", self.w[self.tokens + ".weight"]).T + self.w[bias]
+            return x @ self.w.get("cls.predictions.decoder.weight", self.w[self.tokens + ".weight"]).T + (
+                self.w.get(bias, 0))
         if self.task != "tokens":
             some = (x * mask[..., None]).sum(1) / mask.sum(1)[:, None]
             x = some.to(x.dtype) if self.c.get("classifier_pooling") == "mean" else x[:, 0]

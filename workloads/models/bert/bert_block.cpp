@@ -15,16 +15,18 @@ namespace {
 
 std::string text(std::string_view name) { return std::string{name}; }
 
-std::vector<double> frequencies(double theta, std::int64_t head) {
+/// `factor`: of "ntk", which Alibaba-NLP's modeling.py applies at any length.
+std::vector<double> frequencies(double theta, std::int64_t head, double factor = 1) {
+  const auto size = static_cast<double>(head);
   std::vector<double> out;
   for (std::int64_t j = 0; j < head / 2; ++j)
-    out.push_back(std::pow(theta, -2 * static_cast<double>(j) / static_cast<double>(head)));
+    out.push_back(std::pow(theta * factor, -2 * static_cast<double>(j) / size) / std::pow(factor, 2 / size));
   return out;
 }
 
 RotaryArch rotary_of(const BertConfig& c) {
   if (!c.rotary || c.num_attention_heads == 0) return {};
-  RotaryArch out{.frequencies = frequencies(c.global_theta, c.head_size()), .neighbours = c.neighbours};
+  RotaryArch out{.frequencies = frequencies(c.global_theta, c.head_size(), c.rope_factor), .neighbours = c.neighbours};
   if (c.local_attention > 0) out.windowed = frequencies(c.local_theta, c.head_size());
   return out;
 }
@@ -117,7 +119,7 @@ BlockArch bert_block(const BertConfig& c) {
           .mlp = {.size = c.intermediate_size,
                   .gated = !names.gate.empty(),
                   .activation = device_function(c.hidden_act),
-                  .dropout = c.mlp_dropout},
+                  .dropout = names.drops_inside ? c.hidden_dropout_prob : c.mlp_dropout},
           .residual = {.norms = c.norms_first ? NormPlace::kBefore : dialect.norms,
                        .bare_first = dialect.embeds.norm_is_first,
                        .dropout = c.hidden_dropout_prob},
@@ -155,9 +157,10 @@ void bert_layer(SpecList& list, const BertConfig& c, std::int64_t layer) {
   }
   specs.down(names.out, h, h, c.attention_bias, deviation);
   if (layer > 0 || !dialect.embeds.norm_is_first) specs.norm(names.norm1, h, c.norm_bias);
-  if (!names.gate.empty()) specs.linear(names.gate, {h, f}, c.mlp_bias, {names.fused_gate, 0, 2});
-  specs.linear(names.up, {h, f}, c.mlp_bias, {names.fused_gate, 1, 2});
-  specs.down(names.down, f, h, c.mlp_bias, deviation);
+  const std::int64_t gate = names.gate_last ? 1 : 0, both = names.fused_gate.empty() ? 1 : 2;
+  if (!names.gate.empty()) specs.linear(names.gate, {h, f}, c.mlp_bias, {names.fused_gate, gate, both});
+  specs.linear(names.up, {h, f}, c.mlp_bias, {names.fused_gate, 1 - gate, both});
+  specs.down(names.down, f, h, c.down_bias.value_or(c.mlp_bias), deviation);
   specs.norm(names.norm2, h, c.norm_bias);
 }
 

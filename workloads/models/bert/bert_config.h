@@ -40,11 +40,14 @@ enum class BertKind {
   kFlaubert,
   kRoFormer,
   kDeberta,
-  kDebertaV2
+  kDebertaV2,
+  kNew,
+  kGte,
+  kNomic
 };
 
 /// The tables of config.json's keys.
-enum class BertKeys : std::uint8_t { kBert, kDistilBert, kModernBert, kXlm, kDeberta };
+enum class BertKeys : std::uint8_t { kBert, kDistilBert, kModernBert, kXlm, kDeberta, kNew, kNomic };
 
 struct BertConfig;
 
@@ -77,6 +80,8 @@ struct BertLayerNames {
   /// keys and values of each head side by side.
   std::string_view query_bias{}, value_bias{};
   bool numbered_behind = false;
+  bool drops_inside = false;  // an MLP, between its two halves, as the layer drops their outputs
+  bool gate_last = false;     // in `fused_gate`
 };
 
 /// How a relative embeds tokens.
@@ -132,6 +137,7 @@ struct BertMore {
   bool use_task_id = false;                // the first row of a table of tasks is added to each token
   std::int64_t task_type_vocab_size = 3;
   bool norms_first = false;  // a layer's norms are of its parts' inputs
+  double rope_factor = 1;    // of "ntk", by which rotary positions reach farther
 };
 
 /// The same of ModernBERT.
@@ -140,7 +146,8 @@ struct ModernBertMore {
   std::int64_t full_every = 0;                       // one in this many layers sees all tokens, the first of them
   std::int64_t local_attention = 0;                  // the others see half as many on both sides; 0: all
   bool norm_bias = true, attention_bias = true, mlp_bias = true, decoder_bias = true, classifier_bias = true;
-  bool mean_pooling = false;  // texts are classified by the mean of their tokens
+  std::optional<bool> down_bias{};  // of an MLP's last layer; unset: as the others'
+  bool mean_pooling = false;        // texts are classified by the mean of their tokens
   double mlp_dropout = 0;
   double embedding_dropout = 0;
   Activation classifier_activation = Activation::kGelu;

@@ -50,7 +50,7 @@ class Embedder : protected EncoderGraph {
   ValueId token_type(std::int64_t tokens) {
     if (!config_.has_types()) return runtime::kNoValue;
     const std::string table = embedding(names_.embedding.types) + ".weight";
-    if (names_.embeds.one_type) return net_.w(table);
+    if (names_.embeds.one_type || config_.type_vocab_size == 1) return net_.w(table);
     return rows_of("token_type", table, net_.input("token_type_ids", tokens, 1, isa::Dtype::kInt32));
   }
 

@@ -60,7 +60,7 @@ TensorNames names_of(const BertConfig& c) {
   const BertDialect& dialect = dialect_of(c.kind);
   const std::string pooled{dialect.pooled}, prefix{dialect.prefix};
   TensorNames names{.prefix = prefix,
-                    .tops = {"embeddings.", "encoder.", "transformer.", "pooler.", "layers.", "final_norm."},
+                    .tops = {"embeddings.", "encoder.", "transformer.", "pooler.", "layers.", "final_norm.", "emb_ln."},
                     .endings = {{"LayerNorm.gamma", "LayerNorm.weight"}, {"LayerNorm.beta", "LayerNorm.bias"}},
                     .left_out = left_out(dialect)};
   if (dialect.pooled.starts_with("pooler.")) std::erase(names.tops, "pooler.");  // it is outside the encoder
@@ -230,7 +230,8 @@ void masked_weights(SpecList& list, const BertConfig& c) {
     list.tensor(std::string{names.bias}, {c.vocab_size}, Init::kZeros, false, TensorSplit::kEvenVocabulary);
   if (names.dense.empty()) return;
   if (names.dense == dialect_of(c.kind).pooled) return pooled_weights(list, c);
-  list.linear(std::string{names.dense}, c.hidden_size, width);
+  list.matrix(std::string{names.dense}, c.hidden_size, width);
+  if (c.decoder_bias) list.tensor(fmt::format("{}.bias", names.dense), {width}, Init::kZeros);
   list.layer_norm(std::string{names.norm}, width);
 }
 

@@ -275,7 +275,60 @@ constexpr BertDialect deberta() {
   d.in_layer.place_key = "attention.self.pos_proj", d.in_layer.place_query = "attention.self.pos_q_proj";
   return d;
 }
-constexpr std::array kBertDialects = {roformer(),
+/// Zhang et al., arXiv:2407.19669: GTE, with a gate in each layer and rotary positions; Alibaba-NLP's modeling.py.
+constexpr BertDialect alibaba_new() {
+  BertDialect d = like_bert(BertKind::kNew, "GTE", "new", "New");
+  d.prefix = "new.", d.layers = "new.encoder.layer.", d.pooled = "new.pooler.dense";
+  d.in_layer = {.query = "attention.q_proj",
+                .key = "attention.k_proj",
+                .value = "attention.v_proj",
+                .out = "attention.o_proj",
+                .norm1 = "attn_ln",
+                .up = "mlp.up_proj",
+                .down = "mlp.down_proj",
+                .norm2 = "mlp_ln",
+                .fused = "attention.qkv_proj",
+                .gate = "mlp.gate_proj",
+                .fused_gate = "mlp.up_gate_proj",
+                .drops_inside = true,
+                .gate_last = true};
+  d.masked = {"lm_head.dense", "lm_head.norm", "lm_head.decoder.bias", "lm_head.decoder.weight", ""};
+  d.keys = BertKeys::kNew;
+  d.defaults = [](BertConfig& c) { c.rotary = true, c.mlp_bias = false, c.down_bias = true; };
+  return d;
+}
+/// Yu et al., arXiv:2412.04506: Snowflake's copy of it.
+constexpr BertDialect snowflake_gte() {
+  BertDialect d = alibaba_new();
+  d.kind = BertKind::kGte, d.family = "Arctic-Embed's GTE", d.type = "gte", d.architecture = "Gte";
+  d.prefix = "gte.", d.layers = "gte.encoder.layer.", d.pooled = "gte.pooler.dense";
+  return d;
+}
+/// Nussbaum et al., arXiv:2402.01613; nomic-ai's modeling_hf_nomic_bert.py.
+constexpr BertDialect nomic_bert() {
+  BertDialect d = like_bert(BertKind::kNomic, "NomicBERT", "nomic_bert", "NomicBert");
+  d.layers = "bert.encoder.layers.";
+  d.in_layer = {.query = "attn.query",
+                .key = "attn.key",
+                .value = "attn.value",
+                .out = "attn.out_proj",
+                .norm1 = "norm1",
+                .up = "mlp.fc11",
+                .down = "mlp.fc2",
+                .norm2 = "norm2",
+                .fused = "attn.Wqkv",
+                .gate = "mlp.fc12"};
+  d.embedding.norm = "emb_ln";
+  d.masked = {"cls.predictions.transform.dense", "cls.predictions.transform.layer_norm", "cls.predictions.decoder.bias",
+              "cls.predictions.decoder.weight", ""};
+  d.heads.masked_suffix = "ForPreTraining", d.keys = BertKeys::kNomic;
+  d.defaults = [](BertConfig& c) { c.rotary = true, c.layer_norm_eps = 1e-5, c.classifier_dropout = 0.1; };
+  return d;
+}
+constexpr std::array kBertDialects = {alibaba_new(),
+                                      snowflake_gte(),
+                                      nomic_bert(),
+                                      roformer(),
                                       deberta(),
                                       deberta_v2(),
                                       like_bert(BertKind::kBert, "BERT", "bert", "Bert"),

@@ -152,6 +152,8 @@ std::span<const Field<B>> fields_of(BertKind kind) {
     case BertKeys::kModernBert: return modern_bert_fields();
     case BertKeys::kXlm: return xlm_fields();
     case BertKeys::kDeberta: return deberta_fields();
+    case BertKeys::kNew: return new_fields();
+    case BertKeys::kNomic: return nomic_fields();
   }
   return {};
 }
@@ -161,6 +163,7 @@ std::pair<const char*, const char*> names_of_sizes(BertKind kind) {
   switch (dialect_of(kind).keys) {
     case BertKeys::kDistilBert: return {"n_heads", "dim"};
     case BertKeys::kXlm: return {"n_heads", "emb_dim"};
+    case BertKeys::kNomic: return {"n_head", "n_embd"};
     default: return {"num_attention_heads", "hidden_size"};
   }
 }

@@ -30,6 +30,8 @@ inline constexpr Field<BertConfig> kType{
 inline constexpr Field<BertConfig> kTorchType{.key = "torch_dtype", .always = "float32"};
 
 std::span<const Field<BertConfig>> modern_bert_fields();  // workloads/models/config/modern_bert.cpp
+std::span<const Field<BertConfig>> new_fields();          // workloads/models/config/gated_bert.cpp
+std::span<const Field<BertConfig>> nomic_fields();        // workloads/models/config/gated_bert.cpp
 std::span<const Field<BertConfig>> xlm_fields();          // workloads/models/config/xlm.cpp
 std::span<const Field<BertConfig>> deberta_fields();      // workloads/models/config/deberta.cpp
 

@@ -49,13 +49,16 @@ constexpr auto kInert = std::to_array<std::string_view>({
     "start_n_top", "summary_activation", "summary_first_dropout", "summary_last_dropout", "summary_proj_to_labels",
     "summary_type", "summary_use_proj",
     // of kernels and programs, not of the mathematics
-    "attention_softmax_in_fp32", "bias_dropout_fusion", "directionality", "ep_size", "masked_softmax_fusion",
-    "memory_efficient_attention", "offset_alibi", "reorder_and_upcast_attn", "scale_attention_softmax_in_fp32",
-    "skip_bias_add", "slow_but_exact", "use_memory_efficient_attention", "xla_device",
+    "attention_softmax_in_fp32", "bias_dropout_fusion", "directionality", "ep_size", "fused_bias_fc",
+    "fused_dropout_add_ln", "masked_softmax_fusion", "memory_efficient_attention", "offset_alibi",
+    "reorder_and_upcast_attn", "scale_attention_softmax_in_fp32", "skip_bias_add", "slow_but_exact", "unpad_inputs",
+    "use_flash_attn", "use_memory_efficient_attention", "use_xentropy", "xla_device",
     // of other libraries and other programs: transformers reads them nowhere
     "add_bias_logits", "add_final_layer_norm", "aux_loss_alpha", "emb_dim", "encoder_stride", "extra_pos_embeddings",
     "id2lang", "is_encoder", "lang2id", "max_vocab", "min_count", "n_ctx", "normalize_before", "normalize_embedding",
     "num_nextn_predict_layers", "seq_aux", "static_position_embeddings",
+    // of sentence-transformers, which reads them behind the model
+    "matryoshka_dimensions", "sbert_ce_default_activation_function", "sentence_transformers",
 });
 
 /// The same of a family, whose code in transformers does not read them, or reads the same under another key.
@@ -84,7 +87,8 @@ constexpr auto kInertOf = std::to_array<InertOf>({
     {"flaubert", "mask_id"}, {"flaubert", "n_langs"}, {"flaubert", "same_enc_dec"}, {"flaubert", "share_inout_emb"},
     {"flaubert", "use_lang_emb"}, {"flaubert", "vocab_size"}, {"gemma", "hidden_act"}, {"gemma2", "hidden_act"},
     {"gemma2", "sliding_window_size"}, {"gemma3_text", "hidden_act"}, {"glm4_moe", "max_window_layers"},
-    {"gpt_bigcode", "inference_runner"},
+    {"gpt_bigcode", "inference_runner"}, {"gte", "logn_attention_clip1"}, {"new", "logn_attention_clip1"},
+    {"nomic_bert", "dense_seq_output"}, {"nomic_bert", "max_trained_positions"},
     {"gpt_bigcode", "pad_key_length"}, {"gpt_bigcode", "pre_allocate_kv_cache"},
     {"gpt_bigcode", "validate_runner_input"}, {"gpt_neo", "attention_layers"}, {"gpt_oss", "experts_per_token"},
     {"gpt_oss", "initial_context_length"}, {"gptj", "rotary"},
