@@ -24,7 +24,6 @@ class LaterFamilies : public testing::Test {
     return [path = s_.write("config.json", file.dump())] { read_config(path); };
   }
 
- private:
   const Scratch s_;
 };
 
@@ -48,6 +47,22 @@ TEST_F(LaterFamilies, KeysThatChangeTheNumbersAreRefused) {
   for (const auto& [key, value] :
        {std::pair<const char*, json>{"alibi", false}, {"clip_qkv", -6}, {"qk_ln", true}, {"rope", true}})
     EXPECT_TRUE(fails(Fault::kData, reading("mpt_tiny", "attn_config", {{key, value}}), {"attn_config", key}));
+}
+
+// Their publishers' classes have heads of 128 elements where a file says nothing.
+TEST_F(LaterFamilies, AFileWithoutASizeOfHeadsHasItsPublishers) {
+  for (const char* name : {"chatglm_tiny", "qwen_tiny"}) {
+    json file = read_json_file(golden(name) / "config.json");
+    file.erase("kv_channels");
+    EXPECT_EQ(read_config(s_.write("config.json", file.dump()))->sizes().head, 128) << name;
+  }
+}
+
+// An embedding model's own code may let tokens see later ones.
+TEST_F(LaterFamilies, ADecoderThatIsNotCausalIsRefused) {
+  for (const char* name : {"qwen2_tiny", "mistral_tiny", "llama_tiny"})
+    EXPECT_TRUE(fails(Fault::kData, reading(name, "is_causal", false), {"is_causal"})) << name;
+  EXPECT_NO_THROW(reading("qwen2_tiny", "is_causal", true)());
 }
 
 // Errors name keys as the file has them.

@@ -244,6 +244,7 @@ constexpr auto kLlamaFields = std::to_array<Field<L>>({
      .otherwise = [](L& c) { c.score_cap = gemma2_or_none(c, 50); }},
     {.key = "final_logit_softcapping", .member = &L::logit_cap, .range = kPositiveOrNone, .when = is_later_gemma,
      .otherwise = [](L& c) { c.logit_cap = gemma2_or_none(c, 30); }},
+    {.key = "is_causal", .only = true, .written = kNever},
     {.key = "use_bidirectional_attention", .only = false, .when = is_gemma3, .written = kNever},
     {.key = "no_rope_layer_interval", .member = &L::no_rope_every, .when = has_no_rope_interval,
      .otherwise = [](L& c) { c.no_rope_every = 4; }},
