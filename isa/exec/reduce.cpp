@@ -12,11 +12,24 @@ namespace {
 
 using Block = float[kBlock];
 
-float fold_range(const Instr& instr, const View& a, std::int64_t p, std::int64_t first, std::int64_t n) {
-  if (n <= kBlock) {
+/// The sum or product of n elements, one after the other in fp32, as VectorE reads them: of four times 4,096 sums of 128
+/// numbers, NeuronCore-v2 gave each one bit for bit in this order.
+float fold_in_order(const Instr& instr, const View& a, std::int64_t p, std::int64_t first, std::int64_t n) {
+  float result = identity_of(instr.alu0);
+  for (std::int64_t done = 0; done < n; done += kBlock) {
     alignas(64) Block xs;
-    return reduce(instr, instr.alu0, read(a, p, first, n, xs), n);
+    const std::int64_t count = std::min(kBlock, n - done);
+    const float* x = read(a, p, first + done, count, xs);
+    if (instr.alu0 == Alu::kAdd)
+      for (std::int64_t i = 0; i < count; ++i) result += x[i];
+    else
+      for (std::int64_t i = 0; i < count; ++i) result *= x[i];
   }
+  return result;
+}
+
+float fold_range(const Instr& instr, const View& a, std::int64_t p, std::int64_t first, std::int64_t n) {
+  if (instr.alu0 == Alu::kAdd || instr.alu0 == Alu::kMul) return fold_in_order(instr, a, p, first, n);
   Fold fold{instr, instr.alu0};
   for (std::int64_t done = 0; done < n; done += kBlock) {
     alignas(64) Block xs;

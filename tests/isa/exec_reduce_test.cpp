@@ -25,6 +25,22 @@ TEST_F(ReduceExec, TensorReduceFoldsTheInnermostAxis) {
   }
 }
 
+// The order that NeuronCore-v2 was measured to add in; NumPy's own sum gives other bits for most of these rows.
+TEST_F(ReduceExec, TensorReduceAddsAndMultipliesOneAfterTheOther) {
+  for (const std::uint32_t inner : {128u, 127u, 3000u}) {
+    const Tile a = on(kSbuf, 64, inner), dst = on(kSbuf, 64, 1, Dtype::kFp32, 16384);
+    fill_random(a, 3);
+    for (const Alu op : {Alu::kAdd, Alu::kMul}) {
+      run({.op = Opcode::kTensorReduce, .alu0 = op, .dst = dst, .a = a});
+      expect(dst, [&](auto p, auto) {
+        float want = op == Alu::kAdd ? 0.0f : 1.0f;
+        for (std::uint32_t k = 0; k < inner; ++k) want = op == Alu::kAdd ? want + get(a, p, k) : want * get(a, p, k);
+        return want;
+      });
+    }
+  }
+}
+
 TEST_F(ReduceExec, PartitionReduceAddsAndAnds) {
   const Tile a = on(kSbuf, 128, 600), sum = on(kSbuf, 1, 600, Dtype::kFp32, 4096);
   fill(a, [](auto p, auto i) { return static_cast<float>(p * (i % 7)); });
