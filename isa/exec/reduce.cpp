@@ -12,8 +12,8 @@ namespace {
 
 using Block = float[kBlock];
 
-/// The sum or product of n elements, one after the other in fp32, as VectorE reads them: of four times 4,096 sums of 128
-/// numbers, NeuronCore-v2 gave each one bit for bit in this order.
+/// The sum or product of n elements, one after the other in fp32, as VectorE reads them: of four times 4,096 sums of
+/// 128 numbers, NeuronCore-v2 gave each one bit for bit in this order.
 float fold_in_order(const Instr& instr, const View& a, std::int64_t p, std::int64_t first, std::int64_t n) {
   float result = identity_of(instr.alu0);
   for (std::int64_t done = 0; done < n; done += kBlock) {

@@ -112,7 +112,7 @@ inline float f_tanh(float x) {
   p = fma1(p, z, -3.33332819422e-1f);
   const float near = fma1(p * z, x, x);
   const float far = 1.0f - 2.0f / (f_exp(t + t) + 1.0f);
-  return t < 0.625f ? near : with_sign_of(far, x);
+  return with_sign_of(t < 0.625f ? near : far, x);  // -0 of -0, too
 }
 
 /// 1 - erf(t) for t > 0.92 by exp of a polynomial; coefficients: N. Juffa's erff.
@@ -216,7 +216,7 @@ inline float f_sin(float x) {
   p = fma1(p, z, 8.3330785855650902e-3f);
   p = fma1(p, z, -1.6666659712791443e-1f);
   const float y = fma1(p * z, r, r);
-  return float_of(bits_of(y) ^ (bits_of(shifted) << 31));
+  return x == 0.0f ? x : float_of(bits_of(y) ^ (bits_of(shifted) << 31));
 }
 
 /// arctan by reduction to |t| <= tan(pi/8) (Cephes atanf).

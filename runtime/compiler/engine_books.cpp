@@ -14,6 +14,8 @@ using isa::Opcode;
 using isa::Space;
 using isa::Tile;
 
+constexpr float kNoBias = -0.0f;  // added to a number, it changes none; +0 would make +0 of -0
+
 /// A tensor_scalar as factor and bias: x * imm0 or b, + imm1 or c. Nothing for other operations.
 std::optional<Instr> as_factor_and_bias(const Instr& instr, Instr out, const EngineBooks::NumberTile& number_tile) {
   if (isa::is_integer(instr.a.dtype) || isa::is_integer(instr.dst.dtype)) return std::nullopt;
@@ -24,7 +26,7 @@ std::optional<Instr> as_factor_and_bias(const Instr& instr, Instr out, const Eng
   } else if (!(instr.alu0 == Alu::kMul && (instr.alu1 == Alu::kNone || instr.alu1 == Alu::kAdd))) {
     return std::nullopt;
   } else if (instr.alu1 == Alu::kNone) {
-    out.c = Tile{}, out.imm1 = 0;
+    out.c = Tile{}, out.imm1 = kNoBias;
   }
   if (out.b && out.b.dtype != isa::Dtype::kFp32) return std::nullopt;
   if (out.c && isa::is_integer(out.c.dtype)) return std::nullopt;
@@ -46,7 +48,7 @@ std::optional<Instr> on_scalar(const Instr& instr, const EngineBooks::NumberTile
   out.reverse0 = out.reverse1 = false;
   if (instr.op == Opcode::kTensorScalar) return as_factor_and_bias(instr, out, number_tile);
   if (instr.op != Opcode::kReciprocal) return std::nullopt;
-  out.fn = isa::Fn::kReciprocal, out.imm0 = 1;
+  out.fn = isa::Fn::kReciprocal, out.imm0 = 1, out.imm1 = kNoBias;
   return out;
 }
 

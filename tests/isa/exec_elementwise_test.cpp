@@ -118,6 +118,20 @@ TEST_F(ElementWise, GpSimdIntegersAreExactAndWrap) {
   EXPECT_EQ(got[1], 124456792);
 }
 
+TEST_F(ElementWise, OddFunctionsAndCopiesKeepTheSignOfZero) {
+  const Tile a = on(kSbuf, 2, 20), dst = on(kSbuf, 2, 20, Dtype::kFp32, 4096);
+  fill(a, [](auto, auto i) { return i % 2 ? -0.0f : 0.0f; });
+  const auto expect_signs = [&](bool kept) {
+    for (int i = 0; i < 20; ++i) EXPECT_EQ(std::signbit(get(dst, 1, i)), kept && i % 2) << i;
+  };
+  for (const Fn fn : {Fn::kCopy, Fn::kTanh, Fn::kSin, Fn::kErf, Fn::kArctan, Fn::kSqrt}) {
+    run({.op = Opcode::kActivation, .engine = Engine::kScalar, .fn = fn, .imm0 = 1, .imm1 = -0.0f, .dst = dst, .a = a});
+    expect_signs(true);
+  }
+  run({.op = Opcode::kActivation, .engine = Engine::kScalar, .imm0 = 1, .imm1 = 0.0f, .dst = dst, .a = a});
+  expect_signs(false);  // +0 is added
+}
+
 TEST_F(ElementWise, ActivationReduceSumsBeforeTheCast) {
   const Tile a = on(kPsum, 128, 700), dst = on(kSbuf, 128, 700, Dtype::kBf16),
              sum = on(kSbuf, 128, 1, Dtype::kFp32, 4096);

@@ -64,6 +64,10 @@ check("reciprocal of zeros", nl.reciprocal, lambda x: [[-OVER, OVER, 0.25]], ZER
 check("a zero without bias", lambda x: nl.reciprocal(nisa.activation(nl.copy, x)), lambda x: [[-OVER, OVER, 0.25]], ZEROS)
 check("a zero and another", lambda x: nl.reciprocal(nisa.activation(nl.copy, x, bias=0.0)),
       lambda x: [[OVER, OVER, 0.25]], ZEROS)
+for name in ("sin", "tanh", "erf", "arctan"):
+    check(f"{name} of zeros", lambda x, f=getattr(nl, name): nl.reciprocal(f(x[:, 0:2])), lambda x: [[-OVER, OVER]], ZEROS)
+check("a zero times a number", lambda x: nl.reciprocal(nl.multiply(x, 1.0)), lambda x: [[-OVER, OVER, 0.25]], ZEROS)
+check("a zero and a number", lambda x: nl.reciprocal(nl.add(x, 0.0)), lambda x: [[OVER, OVER, 0.25]], ZEROS)
 check("a cast", lambda x: nl.static_cast(x, nl.int32), lambda x: np.rint(x), 10 * X)
 check("a cast to bf16", lambda x: nl.static_cast(x[:, 0:1], nl.bfloat16), lambda x: x[:, 0:1], X, most=2.0 ** -8)
 for name in ("equal", "not_equal", "greater", "greater_equal", "less", "less_equal"):
