@@ -1,8 +1,10 @@
-"""torch_neuronx.experimental: where traced models are, and the profiler of the machine's software."""
+"""torch_neuronx.experimental: where traced models are, and the profiler of the machine's software. xla_impl.ops."""
 import contextlib
 import functools
 import os
 import sys
+
+import torch
 
 from trnsim.torch._data_parallel import visible
 from trnsim.torch._engine import engine
@@ -92,9 +94,22 @@ def disable_nrt_load():
     yield
 
 
+class RmsNorm:
+    """torch_neuronx.xla_impl.ops.RmsNorm, which the compiler has as one operation: computed in fp32, in x's type."""
+
+    @staticmethod
+    def apply(x, weight, eps, dim):
+        wide = x.float()
+        wide = wide * torch.rsqrt(wide.square().mean(dim, keepdim=True) + eps)
+        sizes = [1] * x.dim()
+        sizes[dim] = -1
+        return (wide * weight.float().view(sizes)).to(x.dtype)
+
+
 def tables():
     """{module below torch_neuronx: its names}."""
     places = dict(set_neuron_cores=set_neuron_cores, set_multicore=set_multicore, multicore_context=multicore_context,
                   neuron_cores_context=neuron_cores_context)
     return {"contexts": dict(disable_nrt_load=disable_nrt_load), "experimental": places,
-            "experimental.placement": places, "experimental.profiler": dict(profile=profile)}
+            "experimental.placement": places, "experimental.profiler": dict(profile=profile),
+            "xla_impl": {}, "xla_impl.ops": dict(RmsNorm=RmsNorm)}

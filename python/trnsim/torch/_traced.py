@@ -185,7 +185,8 @@ def together(models, inputs):
         running.cuts["a traced model"] += 1
         with compiled_with(first._program.flags):
             running.compute(pending, "a traced model", set(first._fold.held), [more for _, more in others])
-    copies = [new_tensor(Value(v.meta, buffer=v.buffer, host=v.host)) for v in values]  # states keep their memory
+    asked = values[:len(tensors_of(first._program.form))]
+    copies = [new_tensor(Value(v.meta, buffer=v.buffer, host=v.host)) for v in asked]  # states keep their memory
     tensors = iter([t.cpu() for t in copies] if running.backend.computes else copies)
     return mapped(lambda _: next(tensors), first._program.form)
 

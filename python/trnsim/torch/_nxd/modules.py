@@ -3,8 +3,8 @@ import importlib
 
 from trnsim.torch import _finder
 from trnsim.torch._engine import engine
-from trnsim.torch._nxd import checkpointing, convs, grads, layers, lora, losses, mappings, qkv, random, state, trainer
-from trnsim.torch._nxd import pad, trace, utils, zero
+from trnsim.torch._nxd import builder, built, checkpointing, convs, grads, layers, lora, losses, mappings, pad, qkv
+from trnsim.torch._nxd import random, sharding, state, trace, trainer, utils, zero
 
 VERSION = "0.9.0"
 
@@ -16,14 +16,28 @@ def absent(name, way_out):
     return called
 
 
+FIRST = "use neuronx_distributed.ModelBuilder(model).trace(...).compile(), or parallel_model_trace()"
 ABSENT = {
     "pipeline": ("NxDPPModel", "use tensor and data parallelism"),
     "pipeline.model": ("NxDPPModel", "use tensor and data parallelism"),
-    "trace": ("ModelBuilder", "trace the model with parallel_model_trace()"),
-    "trace.model_builder": ("ModelBuilder", "trace the model with parallel_model_trace()"),
+    "trace": ("first ModelBuilder", FIRST),
+    "trace.model_builder": ("first ModelBuilder", FIRST),
     "kernels.flash_attn": ("nki_flash_attn_func", "write attention in PyTorch"),
     "kernels.ring_attention_kernel": ("nki_ring_attn_func", "write attention in PyTorch"),
 }
+
+
+def building():
+    """The names of ModelBuilder and of the models that it makes."""
+    artifacts = dict(TraceArtifacts=built.TraceArtifacts, CompilationArtifacts=built.CompilationArtifacts)
+    model = dict(NxDModel=built.NxDModel)
+    return {
+        "trace.model_builder": dict(artifacts, ModelBuilderV2=builder.ModelBuilder, trace=builder.trace,
+                                    compile=builder.compiled, shard_checkpoint=builder.shard_checkpoint),
+        "trace.model_builder_utils": artifacts, "trace.nxd_model": model, "trace.nxd_model.nxd_model": model,
+        "trace.nxd_model.base_nxd_model": dict(StateInitializer=built.StateInitializer),
+        "trace.mock_torchdist": dict(mock_distributed=builder.mock_distributed),
+        "trace.parallel_context": dict(NxDParallelState=builder.NxDParallelState)}
 
 
 def helpers():
@@ -34,7 +48,8 @@ def helpers():
         "utils.utils": dict(cpu_mode=utils.cpu_mode, mark_step=utils.mark_step),
         "utils.logger": dict(get_logger=utils.get_logger),
         "utils.model_utils": dict(move_model_to_device=utils.move_model_to_device,
-                                  is_hf_pretrained_model=utils.is_hf_pretrained_model),
+                                  is_hf_pretrained_model=utils.is_hf_pretrained_model,
+                                  init_on_device=sharding.init_on_device),
         "utils.adamw_fp32_optim_params": dict(AdamW_FP32OptimParams=zero.AdamW_FP32OptimParams),
         "utils.activation_checkpoint": dict(apply_activation_checkpointing=trainer.apply_activation_checkpointing),
         "utils.serialization": dict(),
@@ -56,7 +71,9 @@ def tables():
         initialize_parallel_optimizer=trainer.initialize_parallel_optimizer,
         has_checkpoint=checkpointing.has_checkpoint, finalize_checkpoint=checkpointing.finalize_checkpoint)
     found = {
-        "": dict(of_trainer, __version__=VERSION), "parallel_layers": package,
+        "": dict(of_trainer, __version__=VERSION, ModelBuilder=builder.ModelBuilder, NxDModel=built.NxDModel,
+                 NxDParallelState=builder.NxDParallelState, shard_checkpoint=builder.shard_checkpoint),
+        "parallel_layers": package,
         "parallel_layers.parallel_state": state.names(), "parallel_layers.mappings": mappings.names(),
         "parallel_layers.layers": weights, "parallel_layers.layer_norm": dict(LayerNorm=layers.LayerNorm),
         "parallel_layers.loss_functions": losses.names(), "parallel_layers.grads": grads.names(),
@@ -68,9 +85,9 @@ def tables():
         "optimizer.zero_redundancy_optimizer": dict(NeuronZero1Optimizer=zero.NeuronZero1Optimizer),
         "trainer": of_trainer, "trainer.trainer": of_trainer, "trainer.checkpoint": of_trainer,
         "trainer.model": dict(NxDModel=trainer.NxDModel), "trainer.optimizer": dict(NxDOptimizer=trainer.NxDOptimizer),
-        "trace": trace.names(), "trace.trace": trace.names(), **lora.tables(), **helpers()}
+        "trace": trace.names(), "trace.trace": trace.names(), **lora.tables(), **helpers(), **building()}
     for module, (name, way_out) in ABSENT.items():
-        found.setdefault(module, {})[name] = absent(name, way_out)
+        found.setdefault(module, {})[name.split()[-1]] = absent(name, way_out)
     return found
 
 

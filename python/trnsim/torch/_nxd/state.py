@@ -5,6 +5,7 @@ from trnsim.torch import _dist
 from trnsim.torch._engine import Refused, engine, script_line
 from trnsim.torch._tensor import DeviceTensor, from_host
 
+AHEAD = [False]
 STATE = {}  # the groups of this core, by "tensor" and "data"
 
 
@@ -139,8 +140,18 @@ def rmsg(msg):
     return f"[rank_{engine().rank}_pp0_tp{get_tensor_model_parallel_rank()}_dp{get_data_parallel_rank()}] {msg}"
 
 
+def set_aot_mode(mode):
+    """Whether programs are made ahead of time, which layers here need not know."""
+    AHEAD[:] = [bool(mode)]
+
+
+def get_aot_mode():
+    return AHEAD[0]
+
+
 def names():
-    own = {name: value for name, value in globals().items() if name.startswith(("get_", "is_", "model_", "rmsg"))}
+    own = {name: value for name, value in globals().items()
+           if name.startswith(("get_", "set_", "is_", "model_", "rmsg"))}
     own.update(initialize_model_parallel=initialize_model_parallel, destroy_model_parallel=destroy_model_parallel)
     for kind in ("pipeline_model", "context_model", "expert_model"):
         own.update({f"get_{kind}_parallel_group": single, f"get_{kind}_parallel_size": single_size,
