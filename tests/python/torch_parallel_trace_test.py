@@ -187,7 +187,7 @@ assert traced([2, 1])(torch.ones(4)).tolist() == [[12, 14, 16, 18]]
 traced([0, 1, 2, 3], 4)
 """
 ERRORS = (
-    ("traced(bucket_config=1)", "bucket_config=...) is not supported"),
+    ("traced(bucket_config=1)", "bucket_config must be a torch_neuronx.BucketModelConfig"),
     ("traced(buckets=1)", "unexpected keyword argument 'buckets'"),
     ("traced(spmd_mode=True)", "Spmd mode is not supported when inline_weights_to_neff=True"),
     ("traced(states=[])", "states=...) is not supported"),

@@ -69,6 +69,16 @@ for index in ([[0, 1], range(2)], ([[0, 1], [2, 3]], slice(None)), (slice(None),
     print(a[index].shape, a[index].sum().item())
 a[range(2), torch.tensor([1, 2]).to(dev)] = -1.0; a[:, (0, 4)] *= 2; print(a.sum().item())
 """
+NARROW = HEAD + """
+kind = torch.int64 if dev == "cpu" else torch.int32  # which PyTorch 2 takes too
+a, i, k = torch.arange(6.0).view(2, 3).to(dev), torch.tensor([1, 0], dtype=kind).to(dev), torch.tensor([0, -1]).to(dev)
+host = torch.zeros(4); host[torch.tensor([3, 1], dtype=kind)] = 2.0
+print(host.tolist(), host[torch.tensor([1, 0], dtype=kind)].tolist())
+a.requires_grad_(); b = a[i, k]; (b * torch.arange(1.0, 3).to(dev)).sum().backward()
+print(b.tolist(), a.grad.tolist(), a[:, i].tolist(), a[i][:, :2].tolist(), a[i[0]].tolist(), a[None, i].shape)
+z = torch.zeros(2, 3).to(dev); z[i] = a.detach(); z[i, k] += 5; z[:, -i] *= 2; print(z.tolist())
+z.index_put_((i, i), torch.ones(2).to(dev), accumulate=True); print(z.tolist())
+"""
 OUT = HEAD + """
 print(nn.init.eye_(torch.empty(3, 4).to(dev)).tolist(), torch.eye(2, out=torch.empty(2, 2).to(dev)).tolist())
 m = nn.Linear(6, 3).to(dev)
@@ -124,6 +134,9 @@ class Writes(unittest.TestCase):
 
     def test_sequences_as_indices(self):
         self.both(INDICES)
+
+    def test_places_of_32_bits(self):
+        self.both(NARROW)
 
     def test_results_in_given_tensors_and_rates_made_of_their_step(self):
         self.both(OUT)

@@ -246,9 +246,26 @@ class Numbered:
         return hash(self.plain)  # tables have the operator by it
 
 
+class Indexed:
+    """Indexing, whose places may have 32 bits, as in PyTorch 2."""
+
+    def __init__(self, plain):
+        self.plain = plain
+
+    def __call__(self, first, places, *args, **kwargs):
+        wide = [p.long() if p is not None and p.dtype is torch.int32 else p for p in places]
+        return self.plain(first, wide, *args, **kwargs)
+
+    def __hash__(self):
+        return hash(self.plain)
+
+
 def take_numbers():
+    """Arguments that PyTorch 2 takes."""
     if not torch.__version__.startswith("1."):
         return
+    for overload in (torch.ops.aten.index.Tensor, torch.ops.aten.index_put.default, torch.ops.aten.index_put_.default):
+        overload._op = Indexed(overload._op)
     for name in ("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_and_", "bitwise_or_", "bitwise_xor_"):
         packet = getattr(torch.ops.aten, name)
         packet._scalar, packet._tensor = packet.Scalar._op, packet.Tensor._op

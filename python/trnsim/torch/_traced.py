@@ -285,8 +285,15 @@ def names():
                 async_load=placed, move_trace_to_device=placed)
 
 
+def read(found):
+    return TracedModel(_recorded.loaded(found)).train(found.get("training", False))
+
+
+READERS = {MARK: read}  # of the files that save() of a traced model and of those made of several have written
+
+
 def load(original):
-    """torch.jit.load(), which also reads what TracedModel.save() wrote."""
+    """torch.jit.load(), which also reads these files."""
     def loaded(f, *args, **kwargs):
         try:
             return original(f, *args, **kwargs)
@@ -294,7 +301,8 @@ def load(original):
             if hasattr(f, "seek"):
                 f.seek(0)
             found = torch.load(f)
-            if not isinstance(found, dict) or MARK not in found:
+            mark = next((mark for mark in READERS if isinstance(found, dict) and mark in found), None)
+            if mark is None:
                 raise
-            return TracedModel(_recorded.loaded(found)).train(found.get("training", False))
+            return READERS[mark](found)
     return loaded

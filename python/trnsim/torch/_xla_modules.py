@@ -4,9 +4,9 @@ import functools
 
 import torch
 
-from trnsim.torch import _amp, _checkpoint, _data_parallel, _experimental, _finder, _fsdp, _functions, _loaders, \
-    _metrics, _neuronx, _one_process, _spmd, _syncfree, _testing, _traced, _wrap, _xla, _xla_buckets, _xla_utils, \
-    _zero
+from trnsim.torch import _amp, _buckets, _checkpoint, _data_parallel, _experimental, _finder, _fsdp, _functions, \
+    _loaders, _metrics, _neuronx, _one_process, _spmd, _syncfree, _testing, _traced, _wrap, _xla, _xla_buckets, \
+    _xla_utils, _zero
 from trnsim.torch._engine import engine
 from trnsim.torch._tensor import DEVICE
 from trnsim.torch._xla import mark_step, ordinal, world_size
@@ -191,5 +191,6 @@ def ahead():
 
 def install():
     _finder.find("torch_xla", tables, begin)
-    neuronx = dict(__version__=VERSION, DataParallel=_data_parallel.DataParallel, **_traced.names())
+    neuronx = dict(__version__=VERSION, DataParallel=_data_parallel.DataParallel, **_buckets.names(),
+                   **_traced.names())
     _finder.find("torch_neuronx", lambda: {"": dict(neuronx), **_neuronx.tables(), **_testing.tables()}, ahead)

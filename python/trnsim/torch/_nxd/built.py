@@ -209,13 +209,21 @@ class NxDModel(torch.nn.Module):
         found = torch.load(path_to_model)
         if not isinstance(found, dict) or BUILT not in found:
             raise ValueError("The Torchscript Model Supplied was not produced with the NxDModel.save method.")
-        model = cls(found["world_size"], start_rank, local_ranks_size)
-        for part in found["parts"]:
-            program = _recorded.loaded(part["program"])
-            program.place = part["place"]
-            model.add(part["key"], TraceArtifacts(program, part["names"], part["states"], part["parameters"]),
-                      CompilationArtifacts(part["flags"]))
-        if found["weights"] is not None:
-            model.set_weights(found["weights"])
-            model.to_neuron()
-        return model
+        return read(found, start_rank, local_ranks_size)
+
+
+def read(found, *placed):
+    """The model that save() has stored."""
+    model = NxDModel(found["world_size"], *placed)
+    for part in found["parts"]:
+        program = _recorded.loaded(part["program"])
+        program.place = part["place"]
+        model.add(part["key"], TraceArtifacts(program, part["names"], part["states"], part["parameters"]),
+                  CompilationArtifacts(part["flags"]))
+    if found["weights"] is not None:
+        model.set_weights(found["weights"])
+        model.to_neuron()
+    return model
+
+
+_traced.READERS[BUILT] = read

@@ -7,7 +7,7 @@ import warnings
 
 import torch
 
-from trnsim.torch import _dist, _traced
+from trnsim.torch import _buckets, _dist, _traced
 from trnsim.torch._engine import engine
 from trnsim.torch._nxd import sharding, state
 
@@ -64,7 +64,7 @@ def part(func, example_inputs, weights, options):
 
 
 def checked(options):
-    """Errors: those of the documentation, and Refused for buckets and a process that is one of several cores."""
+    """Errors: those of the documentation, and Refused for a process that is one of several cores."""
     for name in options:
         if name not in OPTIONS:
             raise TypeError(f"parallel_model_trace() got an unexpected keyword argument '{name}'")
@@ -74,8 +74,6 @@ def checked(options):
                          "inline_weights_to_neff=False, if using the spmd mode.")
     if spmd and options.get("checkpoint_loader_callable") is None:
         raise ValueError("parallel_model_trace(spmd_mode=True) needs checkpoint_loader_callable")
-    if options.get("bucket_config") is not None:
-        state.refuse("parallel_model_trace(bucket_config=...) is not supported: trace a model for each size of inputs")
     if engine().ranks > 1:
         state.refuse("parallel_model_trace() starts a process for each core by itself: call it from one process, "
                      "without spawn() and --nproc_per_node")
@@ -85,6 +83,10 @@ def parallel_model_trace(func, example_inputs, states=None, compiler_workdir=Non
     """As the documentation's: func() returns a model and its input_output_aliases, on each core. With `spmd_mode`,
     checkpoint_loader_callable() returns the weights of the whole model."""
     checked(options)
+    config = options.pop("bucket_config", None)
+    if config is not None:
+        return _buckets.bucket_models(func, example_inputs, config, lambda make, inputs: parallel_model_trace(
+            make, inputs, states, compiler_workdir, compiler_args, **options))
     if states is not None:
         state.refuse("parallel_model_trace(states=...) is not supported: func() names states in its aliases")
     load = options.get("checkpoint_loader_callable") if options.get("spmd_mode") else None
@@ -106,6 +108,9 @@ def parallel_model_trace(func, example_inputs, states=None, compiler_workdir=Non
 
 def parallel_model_save(model, save_dir):
     os.makedirs(save_dir, exist_ok=True)
+    if isinstance(model, _buckets.BucketModel):
+        state.refuse("parallel_model_save() of a model with buckets is not supported: trace it in the script that uses "
+                     "it")
     for rank, one in enumerate(model.models):
         one.save(os.path.join(save_dir, f"tp_{rank}.pt"))
 
