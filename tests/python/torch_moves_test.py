@@ -33,6 +33,32 @@ for step in range(6):
     model.to(device)
     assert step == 2 or all(p is q for p, q in zip(before, model.parameters()))
 """
+DEFAULTS = HEAD + """
+made = (lambda: torch.ones(2, device=device), lambda: torch.arange(0, 1, 0.5, device=device),
+        lambda: torch.ones(2, dtype=torch.int64, device=device) / 2, lambda: nn.Linear(2, 2, device=device).weight,
+        lambda: torch.full((2,), 1.5, device=device), lambda: torch.zeros(1, device=device).new_ones(2).mean())
+for kind in (torch.float32, torch.float64, torch.float32, torch.bfloat16, torch.float64):
+    torch.set_default_dtype(kind)
+    print([call().dtype for call in made])
+torch.set_default_tensor_type("torch.FloatTensor")
+print([call().dtype for call in made], (made[0]() @ made[4]()).item())
+"""
+PLACED = HEAD + """
+torch.set_default_device(device)
+model, x = nn.Linear(3, 2), torch.ones(2, 3)
+loss = model(x + torch.tensor([1.0, 2.0, 3.0])).square().sum()
+loss.backward()
+places = [t.device.type for t in (model.weight, x, torch.randn(2), torch.ones_like(torch.ones(1, device="cpu")))]
+loaded = [batch.device.type for batch in torch.utils.data.DataLoader([1.0, 2.0])]
+where = str(torch.get_default_device())
+torch.set_default_device(None)
+print(places, loaded, where, torch.ones(1).device.type, "loss", loss.item(), "loss", model.weight.grad.sum().item())
+if device == "cuda":
+    torch.set_default_tensor_type(torch.cuda.HalfTensor)
+    print(torch.ones(1).device.type, torch.ones(1).dtype)
+    torch.set_default_tensor_type(torch.FloatTensor)
+    print(torch.ones(1).device.type, torch.ones(1).dtype)
+"""
 HOOKED = HEAD + """
 made = [nn.Linear(3, 3), nn.Linear(3, 3), nn.Linear(3, 2)]
 made[1].weight = made[0].weight
@@ -220,6 +246,21 @@ class Moves(unittest.TestCase):
         done = self.run_it("import torch_xla\n" + HOOKED, "xla", "--numeric")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("the hooks of Linear.weight are not called: torch_xla makes new parameters", done.stderr)
+
+    def test_default_types_may_change(self):
+        there, here = self.run_it(DEFAULTS, "cpu"), self.run_it(DEFAULTS, "xla", "--numeric")
+        self.assertEqual((here.returncode, here.stdout), (0, there.stdout), here.stderr)
+
+    def test_default_places(self):
+        for device, *settings in (("xla",), ("neuron",), ("cuda", "--cuda")):
+            done = self.run_it(PLACED, device, "--numeric", *settings)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            name = "cuda" if device == "cuda" else "xla"
+            first, *rest = done.stdout.splitlines()
+            self.assertRegex(first, rf"^\['{name}', '{name}', '{name}', 'cpu'\] \['cpu', 'cpu'\] xla cpu loss")
+            self.assertEqual(rest, ["cuda torch.float16", "cpu torch.float32"] if device == "cuda" else [])
+        self.assertIn("torch.set_default_device('meta') is not supported",
+                      self.run_it("import torch\ntorch.set_default_device('meta')\n", "xla", "--numeric").stderr)
 
     def test_functions_of_functions(self):
         self.same(FUNCTIONS, "xla", "--numeric")

@@ -6,8 +6,8 @@ import weakref
 
 import torch
 
-from trnsim.torch import _amp, _cuda, _ddp, _device, _dist, _dynamo, _engine, _modes, _newer, _scripted, _sync_norm, \
-    _xla, _xla_modules
+from trnsim.torch import _amp, _cuda, _ddp, _device, _dist, _dynamo, _engine, _modes, _newer, _record, _scripted, \
+    _sync_norm, _xla, _xla_modules
 from trnsim.torch._modes import loads_data, named
 from trnsim.torch._nxd import modules as _nxd
 from trnsim.torch._tensor import DeviceTensor, from_host
@@ -193,6 +193,35 @@ def placed(make):
     return made
 
 
+def set_default_device(device):
+    """PyTorch 2's: where makers that name no device put their tensors."""
+    if device is not None and str(device).split(":")[0] not in ("cpu", "cuda", *_modes.NAMES):
+        raise _engine.Refused(_engine.script_line(), f"torch.set_default_device({str(device)!r}) is not supported: "
+                              "name \"xla\", \"neuron\" or \"cpu\"")
+    _modes.DEFAULT[0] = _modes.DEFAULT[1] if device is None else named(device)
+
+
+def get_default_device():
+    return torch.device("xla" if _modes.DEFAULT[0] else "cpu")
+
+
+def retyping(change):
+    """torch.set_default_dtype(): from then on the same calls, such as torch.ones(3), have results of another type. A
+    type of torch.cuda is also a default place."""
+    @functools.wraps(change)
+    def changed(kind):
+        name = kind if isinstance(kind, str) else f"{kind.__module__}.{kind.__name__}" if isinstance(kind, type) else ""
+        if name.startswith("torch.cuda."):
+            set_default_device("cuda")
+            kind = name.replace(".cuda", "")
+        elif name:
+            set_default_device(None)
+        change(kind)
+        for operator, calls in _record.OPERATORS:
+            operator.calls = calls.setdefault(torch.get_default_dtype(), {})
+    return changed
+
+
 def calm_collector():
     """Python's collector of circles looks at young objects every 700 that are made: a step records thousands that live
     until it is computed. All that is there already, modules above all, is not looked at again."""
@@ -213,6 +242,9 @@ def install(backend, everywhere=False, cuda=False):
     torch.load = loading(torch.load)
     torch.multiprocessing.spawn = _xla.spawn  # its own processes would know nothing of the device
     torch.accelerator = Accelerator
+    torch.set_default_device, torch.get_default_device = set_default_device, get_default_device
+    torch.set_default_dtype = retyping(torch.set_default_dtype)
+    torch.set_default_tensor_type = retyping(torch.set_default_tensor_type)
     torch.nn.functional.one_hot = torch._C._nn.one_hot = one_hot(torch.nn.functional.one_hot)
     torch.repeat_interleave = torch.Tensor.repeat_interleave = repeated(torch.repeat_interleave)
     _newer.install()

@@ -19,6 +19,7 @@ from trnsim.torch._tensor import NO_DATA, DeviceTensor, from_host
 from trnsim.torch._values import ALLOCATED, HOOKS, Unsupported
 
 NAMES = ("xla", "neuron")
+DEFAULT = [False, False]  # whether tensors are on the device whose makers name none: now, and in the beginning
 # The values of these are there when they are made.
 HOSTED = ("tensor", "as_tensor", "asarray", "scalar_tensor")
 PLACED = HOSTED + ("zeros", "ones", "full", "empty", "rand", "randn", "randint", "arange", "linspace", "eye",
@@ -114,8 +115,8 @@ def across(make, args, kwargs):
     return make(torch.empty(args[0].shape, dtype=args[0].dtype, device="cpu"), *args[1:], **kwargs)
 
 
-def maker(make, hosted, everywhere):
-    """A maker that knows the device's names; `everywhere`: and is there when none is named."""
+def maker(make, hosted, placed):
+    """A maker that knows the device's names; `placed`: where none is named, it is at the default place."""
     likes, filled = make.__name__.endswith("_like"), make.__name__ == "full"
 
     @functools.wraps(make)
@@ -130,7 +131,7 @@ def maker(make, hosted, everywhere):
         if filled and kwargs.get("dtype") is None and kwargs.get("out") is None:
             if type(args[1] if len(args) > 1 else kwargs.get("fill_value")) is bool:
                 kwargs["dtype"] = torch.bool  # PyTorch 1.13 makes 1 of True where a mode is around
-        if named(device) if device is not None else everywhere and not loads_data():
+        if named(device) if device is not None else placed and DEFAULT[0] and not loads_data():
             if hosted:
                 return moved(make, args, kwargs)
             kwargs["device"] = ALLOCATED
@@ -197,11 +198,12 @@ def shallow(alike):
 
 def install(everywhere):
     """Wraps makers and moves in their places; compiled scripts find their operators by identity."""
+    DEFAULT[:] = [everywhere, everywhere]
     torch.Tensor.__new__ = legacy(torch.Tensor.__new__, everywhere)
     torch.Tensor.as_subclass = undispatched(torch.Tensor.as_subclass)
     for name in MAKERS:
         plain = getattr(torch, name)
-        wrapped = maker(plain, name in HOSTED, everywhere and name in PLACED)
+        wrapped = maker(plain, name in HOSTED, name in PLACED)
         setattr(torch, name, wrapped)
         compiled_alike(plain, wrapped)
     for name in METHODS:

@@ -11,17 +11,16 @@ from trnsim.torch._values import HOOKS, Call, Meta, Node, Slot, Unsupported, Val
 from trnsim.torch._views import current, step_into, steps_of, write
 
 aten = torch.ops.aten
-CALLS, FUNCTIONAL = [], {}
+CALLS, FUNCTIONAL, OPERATORS = [], {}, []  # OPERATORS: each with its calls by the type that floats had by default
 # Numbers of these are parameters of the program, as torch_xla has them: learning rates change.
 SCALED = {"add", "sub", "rsub", "mul", "div", "addcmul", "addcdiv", "lerp", "add_", "sub_", "mul_", "div_", "addcmul_",
           "addcdiv_", "lerp_", "eq", "ne", "lt", "le", "gt", "ge", "clamp", "clamp_min", "clamp_max",
           "fmod", "remainder", "baddbmm"}
 # One operand of these may be on the host: torch_xla uploads it. Others take only numbers and indices from there.
 MIXED = {"add", "sub", "rsub", "mul", "div"}
-CONSTANTS, INTEGERS = (0, 1), {int}
+CONSTANTS, INTEGERS, DOUBLES = (0, 1), {int}, torch.float64
 PLACES = {"device", "pin_memory", "layout"}  # arguments that name where a tensor is; its memory_format gives strides
 FORMS = PLACES | {"memory_format"}  # those that no value depends on
-DOUBLES = torch.float64
 MOST_NUMBERS, KEPT_NUMBERS = 1 << 16, 256  # of each kind: in a graph, and from one to the next
 # By kind and number; equal ones are one parameter, as in torch_xla's cache of data. WIDE: doubles.
 NUMBERS = {float: ({}, Meta((), (), torch.float32)), int: ({}, Meta((), (), torch.int64))}
@@ -41,6 +40,7 @@ class Known:
             self.writing = Writing(func)
             self.handle = writing_first if self.writing.first else writing
         self.way = WAYS.index(self.handle) if self.handle in WAYS else 0
+        OPERATORS.append((self, {torch.get_default_dtype(): self.calls}))
 
 
 def known(func):
