@@ -210,7 +210,9 @@ void plan(const PlanOptions& options) {
   if (job.generation) refuse_steps(options);
   if (const std::string prices = unread_prices(job, s); !prices.empty())
     base::log(base::LogLevel::kWarning, flags_in(prices));
-  std::vector<TriedPlan> plans = plans_of(job, {.batch = options.batch, .micro_batches = options.micro_batches});
+  const auto sizes =
+      options.micro_batches.empty() ? trnsim::default_micro_batches(s, job, options.batch) : options.micro_batches;
+  std::vector<TriedPlan> plans = plans_of(job, {.batch = options.batch, .micro_batches = sizes});
   const auto untried =
       static_cast<std::size_t>(std::ranges::count_if(plans, [](const TriedPlan& p) { return !p.refused.empty(); }));
   time_plans(plans, processes_of(s), s.machine.exact, uneven_progress_of("plan", "kind of plan"));
@@ -242,8 +244,10 @@ void add_plan(CLI::App& app) {
   add_count(app, "--global_batch_size", options->batch, "sequences of an optimizer step, over all cores");
   add_count(app, "--sequences,--samples", options->sequences,
             "sequences of the whole job; adds the time and the dollars of its steps");
-  add_counts(app, "--micro_batch_sizes", options->micro_batches,
-             "sequences of a micro-batch to try (1,2,4); default: --per_device_train_batch_size");
+  add_counts(
+      app, "--micro_batch_sizes", options->micro_batches,
+      "sequences of a micro-batch to try (1,2,4); default: --per_device_train_batch_size, or without it up to 8 of "
+      "an encoder and 1 of a decoder");
   add_count(app, "--limit", options->limit, "number of plans to show");
   app.add_flag("--refused", options->refused, "print the refused plans instead, each with its reason");
   add_tables_flag(app, options->tables.asked);
@@ -253,8 +257,6 @@ void add_plan(CLI::App& app) {
     if (!options->settings.given.contains("instance_type")) options->settings.machine.instance_type = "trn1.32xlarge";
     if (!options->settings.given.contains("per_device_train_batch_size"))
       options->settings.training.per_device_train_batch_size = 1;
-    if (options->micro_batches.empty())
-      options->micro_batches = {options->settings.training.per_device_train_batch_size};
     plan(*options);
   });
 }

@@ -9,6 +9,7 @@
 
 #include "analysis/sweep/sweep.h"
 #include "trnsim/job.h"
+#include "trnsim/settings.h"
 
 namespace trnsim {
 
@@ -26,6 +27,11 @@ struct TriedPlan {
   double seconds = 0;                              // per step
   double mfu = 0;                                  // of the device's time
 };
+
+/// The sizes of a micro-batch to try for an optimizer's step of `batch` sequences, where the settings name none: as
+/// `trnsim estimate` has them, 1 of a decoder. A core takes up to 8 texts or pictures of other models at once: powers
+/// of two up to that, without those smaller than its share of the step.
+std::vector<std::int64_t> default_micro_batches(const Settings& settings, const Job& job, std::int64_t batch);
 
 /// All combinations of degrees, ZeRO, recomputation and micro-batches that use all of the job's cores and make up the
 /// batch; of its own plan only the chunks per stage are read. Plans that the model or the machine does not allow, or

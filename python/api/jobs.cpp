@@ -166,10 +166,10 @@ Json run(const Json& arguments, const Listener& hear) {
 Json search(const Json& arguments, const Listener& hear) {
   const trnsim::Settings s = trnsim::estimate_settings(settings_of(arguments));
   const trnsim::Job job = job_of(s, trnsim::load_model_config(text_in(arguments, "job")), 0);
+  const auto batch = arguments.value("global_batch_size", std::int64_t{256});
   auto micro = arguments.value("micro_batch_sizes", std::vector<std::int64_t>{});
-  if (micro.empty()) micro = {s.training.per_device_train_batch_size};
-  auto plans =
-      plans_of(job, {.batch = arguments.value("global_batch_size", std::int64_t{256}), .micro_batches = micro});
+  if (micro.empty()) micro = trnsim::default_micro_batches(s, job, batch);
+  auto plans = plans_of(job, {.batch = batch, .micro_batches = micro});
   time_plans(plans, processes_in(arguments), s.machine.exact, watch_of(hear, "plan"));
   settle_memory(plans, plans.size(), processes_in(arguments));
   std::ranges::stable_sort(plans, {}, [](const trnsim::TriedPlan& p) {

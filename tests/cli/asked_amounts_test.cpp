@@ -30,6 +30,21 @@ TEST_F(AskedAmounts, CountsOfAVerbMayHaveSuffixes) {
             told("plan llama-small --instance_type trn1.2xlarge --max_length 64 --micro_batch_sizes 1,2"));
 }
 
+/// An encoder's core takes several texts at once, also where a plan is looked for.
+TEST_F(AskedAmounts, PlansOfAnEncoderTakeAsManyTextsAtOnceAsEstimate) {
+  const std::string model = " bert-small --instance_type trn1.2xlarge";
+  const Json plans = told("plan" + model + " --global_batch_size 16");
+  const Json one = told("estimate --zero_1" + model);
+  ASSERT_FALSE(plans.empty());
+  EXPECT_EQ(plans[0]["step_seconds"], one["step_seconds"]) << plans[0];
+  for (const auto& [batch, sizes] : {std::pair{"4", "2,4,8"}, {"2", "1,2,4,8"}, {"32", "8"}}) {
+    const std::string ask = std::string{"plan"} + model + " --global_batch_size " + batch;
+    EXPECT_EQ(told(ask), told(ask + " --micro_batch_sizes " + sizes)) << batch;
+  }
+  EXPECT_EQ(told("plan" + model + " --global_batch_size 16 --per_device_train_batch_size 2"),
+            told("plan" + model + " --global_batch_size 16 --micro_batch_sizes 2"));
+}
+
 TEST_F(AskedAmounts, TheSoonestBatchIsThatOfTheLeastLatencyInAnyOrder) {
   const std::string asked = "estimate bert-small --task inference --within 1s --batch_size ";
   const Ran rising = run(asked + "1,8"), falling = run(asked + "8,1,8");

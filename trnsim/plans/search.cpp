@@ -198,6 +198,17 @@ std::vector<std::size_t> by_time(const std::vector<TriedPlan>& plans) {
   return order;
 }
 
+std::vector<std::int64_t> default_micro_batches(const Settings& settings, const Job& job, std::int64_t batch) {
+  const std::int64_t own = settings.training.per_device_train_batch_size;
+  if (settings.given.contains("per_device_train_batch_size") || job.generation || job.model->splits()) return {own};
+  std::vector<std::int64_t> out;
+  for (std::int64_t size = TrainingSettings{}.per_device_train_batch_size; size >= 1; size /= 2) {
+    out.insert(out.begin(), size);
+    if (size * job.cores() <= batch) break;
+  }
+  return out;
+}
+
 std::vector<TriedPlan> plans_of(const Job& job, const PlanSpace& space) {
   if (job.generation) return generation_plans(job, space);
   if (job.model->is_given())
