@@ -47,6 +47,7 @@ JobOf jobs_of_model(const std::string& name, const Settings& settings, double se
   workloads::ModelPtr model = load_model_config(name);
   DataSize data;
   if (settings.data.dataset_path.empty()) {
+    if (!is_requests(settings)) require_lengths(settings, *headed(settings, model));  // no data would help
     refuse_unread(settings, Needs::kData, "dataset_path");
     if (sequences <= 0 && settings.data.task != kInference) refuse_unread(settings, Needs::kSteps, "sequences");
   }
