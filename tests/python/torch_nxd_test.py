@@ -30,6 +30,28 @@ ABSENT = (
     ("start(2); layers.InputChannelParallelConv2d(4, 5, 3, dilation=2)", "Non-1 dilation is not yet supported"),
     ("start(2); layers.InputChannelParallelConv2d(4, 5, [3, 3])", "an int or a tuple of ints"),
     ("import neuronx_distributed.modules.moe", "the module neuronx_distributed.modules.moe is not supported"))
+WHOLE = """
+import torch, torch.nn as nn, torch.nn.functional as F
+from neuronx_distributed.parallel_layers import layers, mappings, parallel_state
+assert parallel_state.get_tensor_model_parallel_group() is None and not parallel_state.model_parallel_is_initialized()
+x = torch.randn(2, 4)
+for kind, given in ((layers.ColumnParallelLinear, {}), (layers.ColumnParallelLinear, dict(gather_output=False)),
+                    (layers.RowParallelLinear, dict(bias=False))):
+    layer = kind(4, 6, **given)
+    there = kind(4, 6, **given).to("xla")
+    there.load_state_dict(layer.state_dict())
+    y = layer(x)
+    y.sum().backward()
+    assert torch.allclose(y, F.linear(x, layer.weight, layer.bias), atol=1e-6)
+    assert torch.allclose(y, there(x.to("xla")).cpu(), atol=1e-6)
+    assert torch.allclose(layer.weight.grad, x.sum(0).expand(6, 4))
+for given in (dict(), dict(shard_across_embedding=True)):
+    words = layers.ParallelEmbedding(5, 3, **given)
+    assert torch.equal(words(torch.tensor([4, 0])), words.weight[[4, 0]])
+assert mappings.reduce_from_tensor_model_parallel_region(x) is not None
+from neuronx_distributed.optimizer import NeuronZero1Optimizer
+NeuronZero1Optimizer(layer.parameters(), torch.optim.SGD, lr=0.1)
+"""
 MODELS = pathlib.Path(__file__).resolve().parent / "nxd_models.py"
 
 @unittest.skipIf(torch is None, "no PyTorch: install python3-torch")
@@ -113,6 +135,13 @@ class Distributed(unittest.TestCase):
 
     def test_layers_of_each_form(self):
         self.passes(LAYERS, 2)
+
+    def test_layers_without_groups_are_those_of_pytorch(self):
+        path = self.root / "script.py"
+        path.write_text(WHOLE)
+        done = forked.run([sys.executable, "-B", "-m", "trnsim.torch", "--numeric", str(path)], cwd=self.root)
+        self.assertIn("AssertionError: model parallelism is not initialized", done.stderr)
+        self.assertRegex(done.stderr, r"script.py\", line 21, in")
 
     def test_convolutions(self):
         self.passes(CONVOLUTIONS, 2)

@@ -50,10 +50,29 @@ def destroy_model_parallel():
     STATE.clear()
 
 
-def group(kind, as_list=False):
+class Alone:
+    """The group of one core, which layers are on where model parallelism is not initialized: they are then those of
+    torch.nn."""
+    ranks, rows = (0,), None
+
+    @staticmethod
+    def rank():
+        return 0
+
+    @staticmethod
+    def size():
+        return 1
+
+
+def need_groups():
     if not STATE:
         raise AssertionError("model parallelism is not initialized: call initialize_model_parallel() first")
-    found = STATE[kind]
+
+
+def group(kind, as_list=False):
+    if engine().ranks > 1:
+        need_groups()
+    found = STATE[kind] if STATE else Alone
     return [list(row) for row in found.rows or [found.ranks]] if as_list else found
 
 
@@ -73,7 +92,8 @@ def place(tensor):
 
 
 def get_tensor_model_parallel_group(as_list=False):
-    return group("tensor", as_list)
+    """None where model parallelism is not initialized, by which models know that they are on the host."""
+    return group("tensor", as_list) if STATE or engine().ranks > 1 else None
 
 
 def get_tensor_model_parallel_size():

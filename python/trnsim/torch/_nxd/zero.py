@@ -14,7 +14,7 @@ class NeuronZero1Optimizer(ZeroRedundancyOptimizer):
     once, whichever part of it a core has."""
 
     def __init__(self, params, optimizer_class, **named):
-        state.group("data")  # Errors: where model parallelism is not initialized
+        state.need_groups()
         if not named.get("sharding_groups"):
             named["sharding_groups"] = state.get_data_parallel_group(as_list=True)
         super().__init__(params, optimizer_class, **named)
