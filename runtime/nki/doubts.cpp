@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -95,20 +96,33 @@ class Doubter {
         i.dst.space == read.space && i.dst.reg == read.reg && i.dst.start == read.start && i.dst.offset == read.offset;
     if (!same) return false;
     if (i.accumulate) return true;
-    const bool adds =
-        i.alu0 == isa::Alu::kAdd || i.alu0 == isa::Alu::kMul || i.alu0 == isa::Alu::kMax || i.alu0 == isa::Alu::kMin;
-    return i.op == Opcode::kTensorTensor && adds;
+    const auto adds = [](isa::Alu op) {
+      return op == isa::Alu::kAdd || op == isa::Alu::kMul || op == isa::Alu::kMax || op == isa::Alu::kMin;
+    };
+    if (i.op == Opcode::kScalarTensorTensor) return &read == &i.c && adds(i.alu1);
+    return adds(i.alu0) && (i.op == Opcode::kTensorTensor ||
+                            (i.op == Opcode::kTensorScalar && i.alu1 == isa::Alu::kNone && !i.reverse0));
+  }
+
+  /// Notes a write. Loops with loops inside write in so many places that a patch would be around others' bytes, too:
+  /// their buffers are vague then, and no doubt is raised about them.
+  static void note(const LoopTrace& loop, const Tile& t, std::vector<Patch>& own, std::set<std::uint32_t>& vague) {
+    const ByteRange range = ByteRange::of(t);
+    const bool whole = range.high - range.low == t.cols() * isa::size_of(t.dtype);
+    if (loop.outer && (!whole || own.size() >= kMostPatches)) vague.insert(t.reg);
+    add_patch(own, patch_of(t));
   }
 
   void carried(const LoopTrace& loop) {
     std::map<std::uint32_t, std::vector<Patch>> before;  // by buffer: writes of earlier iterations
+    std::set<std::uint32_t> vague;
     for (std::size_t n = 0; n < loop.starts.size(); ++n) {
       const std::uint32_t end = n + 1 < loop.starts.size() ? loop.starts[n + 1] : loop.end;
       std::map<std::uint32_t, std::vector<Patch>> own;
       for (std::uint32_t at = loop.starts[n]; at < end; ++at) {
         const Instr& i = block_.instrs[at];
         for (const Tile* t : {&i.a, &i.b, &i.c}) {
-          if (!on_chip(*t) || associative(i, *t)) continue;
+          if (!on_chip(*t) || associative(i, *t) || vague.contains(t->reg)) continue;
           const auto found = before.find(t->reg);
           if (found == before.end() || !any_overlaps(found->second, patch_of(*t))) continue;
           const Patch read = patch_of(*t);
@@ -116,10 +130,14 @@ class Doubter {
           if (mine == own.end() || !any_overlaps(mine->second, read)) doubt(i.label, kCarried);
         }
         for (const Tile* t : isa::writes(i))
-          if (t->space != Space::kHbm) add_patch(own[t->reg], patch_of(*t));
+          if (t->space != Space::kHbm && !(loop.outer && i.op == Opcode::kMemset))  // the tracer fills constants there
+            note(loop, *t, own[t->reg], vague);
       }
       for (auto& [reg, patches] : own)
-        for (const Patch& p : patches) add_patch(before[reg], p);
+        for (const Patch& p : patches) {
+          if (loop.outer && before[reg].size() >= kMostPatches) vague.insert(reg);
+          add_patch(before[reg], p);
+        }
     }
   }
 

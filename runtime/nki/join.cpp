@@ -97,7 +97,7 @@ class Joiner {
   /// Whether all iterations have as many instructions, and few elements.
   bool fits(const LoopTrace& loop) const {
     const auto trips = static_cast<std::uint32_t>(loop.starts.size());
-    if (trips < 2 || loop.end <= loop.starts.front()) return false;
+    if (loop.outer || trips < 2 || loop.end <= loop.starts.front()) return false;
     const std::uint32_t body = loop.starts[1] - loop.starts[0];
     if (body == 0 || body > kLongestBody || loop.end - loop.starts.front() != trips * body) return false;
     for (std::uint32_t t = 0; t < trips; ++t)

@@ -7,10 +7,11 @@
 
 namespace runtime::nki {
 
-/// A run of an affine loop without loops inside: at which instruction each of its iterations began, and where it ended.
+/// A run of an affine loop: at which instruction each of its iterations began, and where it ended.
 struct LoopTrace {
   std::vector<std::uint32_t> starts{};
   std::uint32_t end = 0;
+  bool outer = false;  // there are loops inside
 };
 
 /// The compiler's passes over a kernel, each with a switch.

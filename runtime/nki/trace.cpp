@@ -314,7 +314,7 @@ View Trace::constant(float value) {
 }
 
 void Trace::begin_loop() {
-  for (LoopTrace& outer : open_loops_) outer.starts.clear();  // only innermost loops count
+  for (LoopTrace& loop : open_loops_) loop.outer = true;
   open_loops_.emplace_back();
 }
 
@@ -322,7 +322,7 @@ void Trace::next_iteration() {
   LoopTrace& loop = open_loops_.back();
   const auto at = static_cast<std::uint32_t>(block_.instrs.size());
   if (loop.end == 0 || !loop.starts.empty()) loop.starts.push_back(at);
-  loop.end = 1;  // it has begun: after loops inside it has no starts, and gets none
+  loop.end = 1;  // it has begun: where programs have changed inside, it has no starts, and gets none
 }
 
 void Trace::end_loop() {
@@ -374,7 +374,7 @@ VirtualBlock Trace::so_far(const View& to, const View& part) {
 VirtualBlock Trace::finish() {
   for (auto& [slot, fill] : fills_)  // in front of the loop that it would be in
     for (const LoopTrace& loop : loops_)
-      if (loop.starts.front() < slot && slot < loop.end) slot = loop.starts.front();
+      if (!loop.outer && loop.starts.front() < slot && slot < loop.end) slot = loop.starts.front();
   std::ranges::stable_sort(fills_, {}, [](const auto& f) { return f.first; });
   std::vector<isa::Instr> all = with_fills();
   const auto moved = [&](std::uint32_t i) {  // where an instruction is now

@@ -342,6 +342,12 @@ CASES = [
     for i in nl.affine_range(1, 4):
         t[0:128, nl.ds(i * 128, 128)] = nl.exp(t[0:128, nl.ds(i * 128 - 128, 128)])  # HERE
     nl.store(out[p, f], t)"""),
+    ("an affine loop around others that needs its earlier results", OLDER, "warning: affine_range", """
+    t = nl.load(x)
+    for i in nl.affine_range(2):
+        for j in nl.affine_range(1, 4):
+            t[0:128, nl.ds(512 - j * 128, 128)] = nl.exp(t[0:128, nl.ds(384 - j * 128, 128)])  # HERE
+    nl.store(out[p, f], t)"""),
     ("an affine loop that needs its earlier results in HBM", OLDER, "warning: affine_range", """
     nl.store(out, nl.load(x))
     for i in nl.affine_range(1, 4):

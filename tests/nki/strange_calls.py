@@ -306,6 +306,10 @@ def over_none(x):
 check("sums and products over none", lambda: over_none(X), np.repeat([[[0.0]], [[1.0]]], 128, 1))
 refused("the largest of none", lambda: nki.jit(lambda x: nisa.tensor_reduce(
     dst=loaded(x)[:, 0:1], op=nl.maximum, data=loaded(x)[:, 3:3], axis=1))(X), "max over no elements")
+refused("the eight largest of none", lambda: nki.jit(lambda x: nisa.max8(
+    dst=loaded(x)[:, 0:8], src=loaded(x)[:, 3:3]))(X), "max8 over no elements")
+refused("statistics of none", lambda: nki.jit(lambda x: nisa.bn_stats(
+    dst=loaded(x)[:, 0:6], data=loaded(x)[:, 3:3]))(X), "bn_stats over no elements")
 check("an argument of no elements", lambda: of_none(X[:, :0]), X[:, :0])
 check("its warnings and instructions", lambda: [len(of_none.compile(X[:, :0]).warnings),
                                                 of_none.compile(X[:, :0]).time()["instructions"]], [0, 0])

@@ -83,3 +83,11 @@ def kept(data, mask, *by_rows):
     """The part of a tile that a mask leaves, and these partitions of tiles that have one row for each; None stays."""
     ranges = left(data, mask)
     return cut(data, ranges), *(None if t is None else cut(t, ranges[:1]) for t in by_rows)
+
+
+def searched(name, data, mask, out, *by_rows):
+    """As kept, for an instruction that needs elements to look at. Errors: none in partitions that get a result."""
+    part, to, *others = kept(data, mask, out, *by_rows)
+    if part.empty() and not to.empty():
+        raise error(f"{name} over no elements", "give a tile that has some in each partition")
+    return part, to, *others

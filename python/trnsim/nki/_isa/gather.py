@@ -13,7 +13,7 @@ from trnsim.nki._state import error
 def max8(*, src, mask=None, dtype=None):
     src = tile(src)
     out = e.result([src.shape[0], 8], code(dtype, src.code))
-    kept, to = _masks.kept(src, mask, out)
+    kept, to = _masks.searched("max8", src, mask, out)
     put("max8", e.VECTOR, to, kept)
     return out
 
@@ -21,7 +21,7 @@ def max8(*, src, mask=None, dtype=None):
 def nc_find_index8(*, data, vals, mask=None, dtype=None):
     data, vals = tile(data), tile(vals)
     out = e.result([data.shape[0], 8], code(dtype, _dtypes.UINT32))
-    kept, to, values = _masks.kept(data, mask, out, vals)
+    kept, to, values = _masks.searched("nc_find_index8", data, mask, out, vals)
     put("find_index8", e.VECTOR, to, kept, values)
     return out
 

@@ -148,7 +148,7 @@ def reciprocal(data, *, dtype=None, mask=None):
 def bn_stats(data, *, mask=None, dtype=None):
     data = tile(data)
     out = e.result([data.shape[0], 6], code(dtype, data.code))
-    kept, to = _masks.kept(data, mask, out)
+    kept, to = _masks.searched("bn_stats", data, mask, out)
     put("bn_stats", e.VECTOR, to, kept)
     return out
 
