@@ -257,6 +257,7 @@ void Emitter::activation(const Tile& dst, Fn fn, const Tile& a, Scalar scale, Sc
     i.c = partitions(constant(*number), a.partitions);
   else
     put(bias, i.imm1, i.c);
+  if (!i.c && i.imm1 == 0) i.imm1 = -0.0F;  // no bias: x + -0 keeps the sign of a zero
   if (sum) i.dst2 = *sum;
   emit(i);
 }

@@ -110,6 +110,29 @@ for f in (lambda x: x.softmax(0), lambda x: x.max(0)[0], lambda x: x.t().contigu
         self.assertEqual(out, ["True"] * 4)
         self.assertRegex(self.report, r"the simulated instructions; \d+ runs with infinities or NaN")
 
+    def test_zeros_keep_their_signs(self):
+        out = self.lines(HEAD + """
+x = torch.tensor([-0.0, 0.0, -0.0, -2.0]).to("xla")
+for y in (1 / x, x.reciprocal(), 3 / x, torch.copysign(torch.ones(4).to("xla"), x), x.abs().rsqrt(), 1 / (x * 0.5)):
+    print(y.tolist())
+print(torch.signbit(x).tolist(), torch.signbit(-torch.zeros(2).to("xla")).tolist())
+""", "--numeric")
+        self.assertEqual(out, ["[-inf, inf, -inf, -0.5]"] * 2 + ["[-inf, inf, -inf, -1.5]", "[-1.0, 1.0, -1.0, -1.0]",
+                               "[inf, inf, inf, 0.7071067690849304]", "[-inf, inf, -inf, -1.0]",
+                               "[True, False, True, True] [True, True]"])
+
+    def test_convolutions_of_nothing_are_zeros(self):
+        out = self.lines(HEAD + """
+for call, sizes in ((F.conv2d, (4, 3, 2, 2)), (F.conv1d, (4, 3, 2)), (F.conv_transpose2d, (3, 4, 2, 2))):
+    x, w = torch.zeros(0, 3, *[5] * (len(sizes) - 2)).to("xla").requires_grad_(), torch.ones(sizes).to("xla")
+    w.requires_grad_()
+    y = call(x, w, torch.ones(4).to("xla").requires_grad_(), padding=1)
+    y.sum().backward()
+    print(list(y.shape), list(x.grad.shape), list(w.grad.shape), w.grad.abs().sum().item())
+""", "--numeric")
+        self.assertEqual(out, ["[0, 4, 6, 6] [0, 3, 5, 5] [4, 3, 2, 2] 0.0", "[0, 4, 6] [0, 3, 5] [4, 3, 2] 0.0",
+                               "[0, 4, 4, 4] [0, 3, 5, 5] [3, 4, 2, 2] 0.0"])
+
     def test_pieces_of_scripts_give_the_cpus_numbers(self):
         out = self.lines(HEAD + """
 def pieces(device):
