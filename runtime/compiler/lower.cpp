@@ -37,13 +37,19 @@ std::optional<Allocation> scheduled_with_spills(VirtualBlock& block, const isa::
   return std::nullopt;
 }
 
+std::optional<Allocation> without_spills(VirtualBlock& block, const isa::Target& target, const LowerOptions& options,
+                                         bool rotate) {
+  if (options.reorder) return schedule(block, target, rotate, options.keep_room);
+  if (!options.keep_room) return std::nullopt;
+  return allocate_without_spills(block, named_buffers(block), target.geometry, rotate, in_turn());
+}
+
+/// Places that are taken in turn let more engines run ahead, but tiles of several sizes cut them up: where they do not
+/// hold the tiles even with spills, places are taken from the front on.
 Allocation placed(VirtualBlock& block, const isa::Target& target, const LowerOptions& options) {
-  std::optional<Allocation> found;
-  if (options.reorder)
-    found = schedule(block, target, options.rotate, options.keep_room);
-  else if (options.keep_room)
-    found = allocate_without_spills(block, named_buffers(block), target.geometry, options.rotate, in_turn());
+  std::optional<Allocation> found = without_spills(block, target, options, options.rotate);
   if (!found && options.keep_room) found = scheduled_with_spills(block, target, options);
+  if (!found && options.keep_room && options.rotate) found = without_spills(block, target, options, false);
   return found ? *found : allocate(block, target.geometry, options.rotate);
 }
 

@@ -303,6 +303,22 @@ def over_none(x):
     return out
 
 
+@nki.jit
+def doubled_in_parts(x):
+    """Tiles of two sizes, three of which fill a partition."""
+    out, begin = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm), 0
+    for size in (14336, 2048, 14336):
+        a, b, c = (nl.ndarray((128, size), x.dtype, buffer=nl.sbuf) for _ in range(3))
+        nisa.dma_copy(a, x[:, begin:begin + size])
+        nisa.dma_copy(b, x[:, begin:begin + size])
+        nisa.tensor_tensor(c, a, b, op=nl.add)
+        nisa.dma_copy(out[:, begin:begin + size], c)
+        begin += size
+    return out
+
+
+WIDE = np.tile(np.arange(30720, dtype=np.float32), (128, 1))
+check("tiles of two sizes that fill SBUF", lambda: doubled_in_parts(WIDE), 2 * WIDE)
 check("sums and products over none", lambda: over_none(X), np.repeat([[[0.0]], [[1.0]]], 128, 1))
 refused("the largest of none", lambda: nki.jit(lambda x: nisa.tensor_reduce(
     dst=loaded(x)[:, 0:1], op=nl.maximum, data=loaded(x)[:, 3:3], axis=1))(X), "max over no elements")
