@@ -305,9 +305,23 @@ assert dp.DataParallel(net, device_ids=[])(lambda m, l, p, c: sum(x.sum().item()
 refused(lambda: dp.DataParallel(net, device_ids=["xla:0", "xla:1"]), RuntimeError, "start one for each by")
 """
 
+SHOWN = """
+x = torch.ones(4, 3).to(d)
+y = x.T @ x
+z = y.exp().sum()
+first, whole = xm.get_stablehlo([y]), xm.get_stablehlo()
+assert "stablehlo.dot_general" in first and "exponential" not in first and "stablehlo.exponential" in whole
+assert xm.get_stablehlo([y, y]) == first and xm.get_stablehlo([x]) == ""  # which has its values
+assert met.metric_data("ExecuteTime") is None and z.item() > 0 and xm.get_stablehlo() == ""
+refused(lambda: xm.get_stablehlo(y), TypeError, "takes a list of tensors")
+"""
+
 
 @unittest.skipIf(torch is None, "no PyTorch: install python3-torch")
 class TorchXla(device_scripts.Scripts):
+    def test_graphs_are_shown_as_text(self):
+        self.assertRegex(self.runs(SHOWN).stderr, r"graphs +1 compiled")
+
     def test_utils_utils(self):
         self.assertRegex(self.runs(UTILS).stderr, r"on stderr \d+\.\d{3}ms\n")
 

@@ -116,7 +116,8 @@ def model_names():
         RateTracker=x.RateTracker, gather_grads=None, parse_xla_device=lambda device: ("NEURON", 0),
         set_replication=pass_on(None), _maybe_convert_to_cpu=lambda data, convert=True: x.to_host(data),
         optimization_barrier_=_checkpoint.optimization_barrier_, _fetch_gradients=x.gradients_of,
-        check_view_sharing=_xla_utils.check_view_sharing, **_xla_buckets.names(), **x.REDUCE)
+        check_view_sharing=_xla_utils.check_view_sharing,
+        get_stablehlo=_xla_utils.get_stablehlo, **_xla_buckets.names(), **x.REDUCE)
 
 
 def runtime_names():

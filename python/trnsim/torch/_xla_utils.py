@@ -1,4 +1,4 @@
-"""torch_xla.utils.utils, and xm.check_view_sharing, which asks them."""
+"""torch_xla.utils.utils, and functions of torch_xla.core.xla_model that show a script its own tensors and graphs."""
 import os
 import shutil
 import sys
@@ -7,7 +7,10 @@ import time
 
 import torch
 
+from trnsim.torch._dynamo import pending
+from trnsim.torch._engine import Graph, engine
 from trnsim.torch._tensor import DeviceTensor
+from trnsim.torch._values import HOOKS
 
 
 class Cleaner:
@@ -175,3 +178,12 @@ def names():
     found = (Cleaner, TmpFolder, SampleGenerator, FnDataGenerator, TimedScope, as_list, getenv_as, for_each_instance,
              shape, flatten_nested_tuple, list_copy_append, null_print, eprint, get_print_fn, timed)
     return {one.__name__: one for one in found}
+
+
+def get_stablehlo(tensors=None):
+    """The graph of the tensors' pending values, or of all that is pending, as a text: it is not run."""
+    if isinstance(tensors, torch.Tensor):
+        raise TypeError("get_stablehlo() takes a list of tensors")
+    values = pending() if tensors is None else [HOOKS["current"](t) for t in tensors if isinstance(t, DeviceTensor)]
+    wanted = [value for value in {id(v): v for v in values}.values() if value.pending]
+    return engine().backend.text(Graph(wanted), "graph") if wanted else ""
