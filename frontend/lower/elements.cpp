@@ -46,7 +46,6 @@ ElementAttrs numbers(Alu alu, double x, Alu then = Alu::kNone, double y = 0) {
 }
 
 const std::vector<OneRow>& one_rows() {
-  constexpr double kQuarter = 1.5707963267948966;  // cos x = sin(x + pi / 2)
   static const std::vector<OneRow> kRows = {
       {"negate", numbers(Alu::kMul, -1)},
       {"abs", numbers(Alu::kAbs, 0)},
@@ -57,7 +56,6 @@ const std::vector<OneRow>& one_rows() {
       {"tanh", function(Fn::kTanh)},
       {"logistic", function(Fn::kSigmoid)},
       {"sine", function(Fn::kSin)},
-      {"cosine", function(Fn::kSin, 1, kQuarter)},
       {"sign", function(Fn::kSign)},
       {"floor", {.form = ElementForm::kFloor}},
       {"chlo.erf", function(Fn::kErf)},

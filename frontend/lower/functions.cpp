@@ -55,11 +55,21 @@ Formula atanh(const Formula& x) {
   const Formula a = x.abs();
   return log_plus_one((a + a) / (-a + 1.0)) * 0.5 * sign(x);
 }
-Formula sinh(const Formula& x) {
-  const Formula a = exponential_minus_one(x.abs());
-  return (a + a / (a + 1.0)) * 0.5 * sign(x);
+/// By the sine of the half: x + pi / 2 would lose digits of an angle of many turns, such as a place in a long text.
+Formula cosine(const Formula& x) {
+  const Formula half = x.fn(Fn::kSin, 0.5);
+  return half * half * -2.0 + 1.0;
 }
-Formula cosh(const Formula& x) { return (exp(x) + exp(-x)) * 0.5; }
+/// Half of exp(scale * x), which overflows where the half does, by the square of the root.
+Formula half_exp(const Formula& x, double scale) {
+  const Formula root = x.fn(Fn::kExp, scale / 2);
+  return root * 0.5 * root;
+}
+Formula sinh(const Formula& x) {
+  const Formula size = x.abs(), a = exponential_minus_one(size);
+  return (size > 20.0).choose(half_exp(size, 1), (a + a / (a + 1.0)) * 0.5) * sign(x);
+}
+Formula cosh(const Formula& x) { return half_exp(x, 1) + half_exp(x, -1); }
 /// Near its poles only what is left of whole quarters of a turn has digits: they are taken off in three parts of pi / 2
 /// (Cody and Waite), whose products with small whole numbers are exact.
 Formula tan(const Formula& x) {
@@ -156,6 +166,7 @@ constexpr std::array kOne = {OneRow{"chlo.asin", asin},
                              OneRow{"chlo.atanh", atanh},
                              OneRow{"chlo.sinh", sinh},
                              OneRow{"chlo.cosh", cosh},
+                             OneRow{"cosine", cosine},
                              OneRow{"chlo.tan", tan},
                              OneRow{"tan", tan},
                              OneRow{"chlo.square", [](const Formula& x) { return x * x; }},

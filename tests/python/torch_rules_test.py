@@ -121,6 +121,16 @@ print(torch.signbit(x).tolist(), torch.signbit(-torch.zeros(2).to("xla")).tolist
                                "[inf, inf, inf, 0.7071067690849304]", "[-inf, inf, -inf, -1.0]",
                                "[True, False, True, True] [True, True]"])
 
+    def test_functions_of_large_numbers(self):
+        out = self.lines(HEAD + """
+turns = torch.tensor([0.0, 1.5707964, -3.0, 1e3, 1e4, -1e5, 131071.0])
+print((turns.to("xla").cos().cpu() - turns.double().cos()).abs().max().item() < 3e-7)
+x = torch.tensor([-1334.0, -92.6, -89.0, -30.0, -1.0, -1e-3, 0.0, 0.5, 21.0, 88.9, 169.0, float("inf"), float("nan")])
+for call in (torch.sinh, torch.cosh):
+    print(torch.allclose(call(x.to("xla")).cpu(), call(x), rtol=1e-5, atol=0, equal_nan=True))
+""", "--numeric")
+        self.assertEqual(out, ["True"] * 3)
+
     def test_convolutions_of_nothing_are_zeros(self):
         out = self.lines(HEAD + """
 for call, sizes in ((F.conv2d, (4, 3, 2, 2)), (F.conv1d, (4, 3, 2)), (F.conv_transpose2d, (3, 4, 2, 2))):
