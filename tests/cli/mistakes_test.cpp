@@ -61,6 +61,8 @@ const Mistake kMistakes[] = {
     {"estimate bert-small --sequences 0.5", "--sequences: '0.5' is not an integer"},
     {"estimate bert-small --sequences nan", "--sequences: 'nan' is not an integer"},
     {"estimate bert-small --samples 1e30", "--sequences: '1e30' is too large"},
+    {"cost llama-small --max_new_tokens 9 --samples 9", "--max_new_tokens: applies to requests"},
+    {"choose llama-small --max_new_tokens 9", "fix: add --task inference"},
     {"plan llama-small --sequences 0", "--sequences: 0 is out of range"},
     {"plan llama-small --micro_batch_sizes 1,a", "--micro_batch_sizes: 'a' is not an integer"},
     {"choose bert_tweets --samples 9", "--samples: is for a model, but bert_tweets has data of its own"},

@@ -68,7 +68,12 @@ BuyersJob of_workload(const workloads::Workload& workload, const Settings& given
   return out;
 }
 
+/// Errors: Fault::kUsage without an amount, and for texts to write: `samples` would count nothing of them.
 void require_amount(const std::string& model, const Settings& given, double sequences) {
+  if (given.generation.max_new_tokens > 0)
+    throw Error{Fault::kUsage, "`max_new_tokens`",
+                "applies to requests, and without `task` inference the model is trained",
+                "add `task` inference; the number of requests is `samples`"};
   if (sequences <= 0 && given.data.dataset_path.empty())
     throw Error{Fault::kUsage, model, "is a model, but a job also needs an amount of data",
                 "add `samples` (the sequences of the whole job) or `dataset_path`"};
