@@ -114,45 +114,60 @@ TEST(EncoderFolder, TheHeadIsTheTasks) {
 }
 
 // Millions of parameters with a head of two labels: of the papers, and of config.json's models on huggingface.co.
-TEST(EncoderFolder, PresetsHaveTheirPublishedParameters) {
-  const std::vector<std::pair<const char*, double>> want = {{"roberta-base", 124.6},
-                                                            {"roberta-large", 355.4},
-                                                            {"xlm-roberta-base", 278.0},
-                                                            {"xlm-roberta-large", 559.9},
-                                                            {"distilbert-base-uncased", 67.0},
-                                                            {"electra-small", 13.5},
-                                                            {"electra-base", 109.5},
-                                                            {"albert-base", 11.7},
-                                                            {"albert-large", 17.7},
-                                                            {"albert-xlarge", 58.7},
-                                                            {"esm2_t33_650M", 652},
-                                                            {"all-mpnet-base-v2", 109.5},
-                                                            {"modernbert-base", 149.6},
-                                                            {"modernbert-large", 395.8},
-                                                            {"gte-base-en-v1.5", 137},
-                                                            {"gte-large-en-v1.5", 434},
-                                                            {"gte-multilingual-base", 305},
-                                                            {"snowflake-arctic-embed-m-v2.0", 305},
-                                                            {"nomic-embed-text-v1.5", 137},
-                                                            {"megatron-bert-345m", 333.6},
-                                                            {"mobilebert-uncased", 24.6},
-                                                            {"data2vec-text-base", 124.6},
-                                                            {"rembert", 576},
-                                                            {"xlm-mlm-en-2048", 667},
-                                                            {"flaubert-base-cased", 138},
-                                                            {"flaubert-large-cased", 373},
-                                                            {"deberta-base", 139},
-                                                            {"deberta-large", 406},
-                                                            {"deberta-v3-xsmall", 70.8},
-                                                            {"deberta-v3-small", 142},
-                                                            {"deberta-v3-base", 184},
-                                                            {"deberta-v3-large", 435},
-                                                            {"deberta-v2-xlarge", 886}};
+void expect_millions(const std::vector<std::pair<const char*, double>>& want) {
   for (const auto& [name, millions] : want) {
     const ModelPtr model = model_preset(name);
     model->require_valid(name);
     EXPECT_NEAR(static_cast<double>(parameter_count(model->weights())) * 1e-6 / millions, 1, 0.01) << name;
   }
+}
+
+TEST(EncoderFolder, PresetsHaveTheirPublishedParameters) {
+  expect_millions({{"roberta-base", 124.6},
+                   {"roberta-large", 355.4},
+                   {"xlm-roberta-base", 278.0},
+                   {"xlm-roberta-large", 559.9},
+                   {"distilbert-base-uncased", 67.0},
+                   {"electra-small", 13.5},
+                   {"electra-base", 109.5},
+                   {"albert-base", 11.7},
+                   {"albert-large", 17.7},
+                   {"albert-xlarge", 58.7},
+                   {"esm2_t33_650M", 652},
+                   {"all-mpnet-base-v2", 109.5},
+                   {"modernbert-base", 149.6},
+                   {"modernbert-large", 395.8},
+                   {"megatron-bert-345m", 333.6},
+                   {"mobilebert-uncased", 24.6},
+                   {"data2vec-text-base", 124.6},
+                   {"rembert", 576},
+                   {"xlm-mlm-en-2048", 667},
+                   {"flaubert-base-cased", 138},
+                   {"flaubert-large-cased", 373},
+                   {"deberta-base", 139},
+                   {"deberta-large", 406},
+                   {"deberta-v3-xsmall", 70.8},
+                   {"deberta-v3-small", 142},
+                   {"deberta-v3-base", 184},
+                   {"deberta-v3-large", 435},
+                   {"deberta-v2-xlarge", 886}});
+}
+
+TEST(EncoderFolder, PresetsOfEmbeddingsHaveTheirPublishedParameters) {
+  expect_millions({{"bge-small-en-v1.5", 33.4},
+                   {"bge-base-en-v1.5", 109},
+                   {"bge-large-en-v1.5", 335},
+                   {"all-MiniLM-L6-v2", 22.7},
+                   {"all-MiniLM-L12-v2", 33.4},
+                   {"multilingual-e5-small", 118},
+                   {"multilingual-e5-base", 278},
+                   {"multilingual-e5-large", 560},
+                   {"bge-m3", 568},
+                   {"gte-base-en-v1.5", 137},
+                   {"gte-large-en-v1.5", 434},
+                   {"gte-multilingual-base", 305},
+                   {"snowflake-arctic-embed-m-v2.0", 305},
+                   {"nomic-embed-text-v1.5", 137}});
 }
 
 /// transformers' make_log_bucket_position, computed by PyTorch: 256 places of each side, up to 512 tokens.

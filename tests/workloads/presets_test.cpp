@@ -69,12 +69,17 @@ TEST(Presets, UnknownNamesLeadToThoseOfTheSameSize) {
            {"openai/whisper-large-v3", "write \"whisper-large-v3\", which has its sizes"},
            {"whisper-turbo", "write \"whisper-large-v3-turbo\""},
            {"openai/whisper-large", "choose one of whisper-large-v2, whisper-large-v3, whisper-large-v3-turbo"},
+           {"BAAI/bge-large-en-v1.5", "write \"bge-large-en-v1.5\", which has its sizes"},
+           {"sentence-transformers/all-MiniLM-L6-v2", "write \"all-MiniLM-L6-v2\", which has its sizes"},
            {"qwem3-8b", "write \"qwen3-8b\""},
            {"FacebookAI/roberta-base", "write \"roberta-base\", which has its sizes"}})
     EXPECT_EQ(preset_fix(typed), fix);
   const std::string family = preset_fix("qwen3-9b");
   EXPECT_THAT(family, testing::StartsWith("give a folder with the model's config.json, or one of qwen2-0.5b"));
   EXPECT_THAT(family, HasSubstr("qwen3-8b"));
+  // A name with its publisher is copied, so that another model's name is no slip of the keys.
+  EXPECT_THAT(preset_fix("acme/gta-large-en-v1.5"), testing::StartsWith("give a folder with the model's config.json"));
+  EXPECT_EQ(preset_fix("gta-large-en-v1.5"), "write \"gte-large-en-v1.5\"");
   EXPECT_THAT(preset_fix("openai/whisper-medium.en"), HasSubstr("or one of whisper-tiny"));
   EXPECT_EQ(preset_fix("wav2vec2-base"), "give a folder with the model's config.json, or a name of trnsim list models");
 }

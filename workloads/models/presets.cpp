@@ -170,8 +170,10 @@ std::string preset_fix(std::string_view name) {
   std::ranges::copy_if(all, std::back_inserter(worded), [&](const std::string& p) { return has_words(p, typed); });
   if (worded.size() == 1) return fmt::format("write \"{}\"", worded.front());
   if (worded.size() > 1) return fmt::format("choose one of {}", fmt::join(worded, ", "));
-  std::ranges::copy_if(all, std::back_inserter(alike),
-                       [&](const std::string& preset) { return numbers_of(preset) == numbers_of(base::lower(name)); });
+  const bool copied = name.find('/') != std::string_view::npos;  // with its publisher: no slip of the keys
+  std::ranges::copy_if(all, std::back_inserter(alike), [&](const std::string& preset) {
+    return !copied && numbers_of(preset) == numbers_of(base::lower(name));
+  });
   if (const auto near = base::closest(name, alike)) return fmt::format("write \"{}\"", *near);
   std::ranges::copy_if(all, std::back_inserter(family), [&](const std::string& preset) {
     return letters_of(preset) == letters_of(typed) && !letters_of(typed).empty();
