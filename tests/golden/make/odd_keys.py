@@ -63,7 +63,7 @@ KEYS = {
     "xlm": {"gelu_activation": FLAG, "layer_norm_eps": EPS},
     "flaubert": {"gelu_activation": FLAG, "layer_norm_eps": EPS, "pre_norm": FLAG},
 }
-KEYS |= {"mbart": KEYS["bart"], "gpt_neox_serial": KEYS["gpt_neox"], "t5_v1_1": KEYS["t5"],
+KEYS |= {"mbart": KEYS["bart"], "nomic": KEYS["nomic_bert"], "gpt_neox_serial": KEYS["gpt_neox"], "t5_v1_1": KEYS["t5"],
          "falcon_40b": {key: KEYS["falcon"][key] for key in ("activation", "layer_norm_epsilon", "rope_theta")}}
 
 
@@ -73,7 +73,7 @@ def drawn(family, changes, draw):
     if "eps" in changes:  # which a file has under one of these names
         keys = {key: values for key, values in keys.items() if not key.endswith(("_eps", "_epsilon"))}
     out = {key: draw.choice(values) for key, values in keys.items() if draw.random() < 0.35}
-    if "rope_scaling" in out and "original_max_position_embeddings" in out["rope_scaling"]:
+    if out.get("rope_scaling") and "original_max_position_embeddings" in out["rope_scaling"]:
         out["rope_scaling"] = {**out["rope_scaling"], "original_max_position_embeddings":
                                max(4, changes["max_position_embeddings"] // 2)}
     return out
