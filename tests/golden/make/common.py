@@ -62,7 +62,7 @@ def is_spared(name):
     Every norm of the families here has one of these words in its name behind the model's ("roberta_prelayernorm"), and
     nothing else has, but for DBRX's attention beside its norms."""
     inner = name.partition(".")[2].replace("norm_attn_norm.", "") if name.count(".") > 1 else name
-    return "bias" in name or any(word in "." + inner.lower() for word in ("norm", ".ln_", ".ln."))
+    return "bias" in name or any(word in "." + inner.lower() for word in ("norm", ".ln_", ".ln.", "_ln."))
 
 
 class Lamb(torch.optim.Optimizer):
