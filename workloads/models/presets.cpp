@@ -5,16 +5,13 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <functional>
-#include <map>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/bundled_file.h"
 #include "base/error.h"
 #include "base/files.h"
-#include "base/param_toml.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "workloads/models/config/keys.h"
@@ -41,9 +38,9 @@ std::string preset_text(const json& table, const char* key, const std::string& w
 }
 
 /// The keys above the first preset of a file hold for all of them.
-std::vector<PresetEntry> entries_in(const std::string& text, const std::string& file) {
-  const json all = base::parse_toml(text, file);
+std::vector<PresetEntry> entries_in(json all, const std::string& file) {
   const json list = all.value("preset", json::array());
+  all.erase("preset");
   if (!list.is_array() || list.empty())
     throw Error{Fault::kData, file, "has no presets", "begin each with the line [[preset]]"};
   std::vector<PresetEntry> out;
@@ -51,7 +48,6 @@ std::vector<PresetEntry> entries_in(const std::string& text, const std::string& 
     if (!own.is_object()) throw Error{Fault::kData, file, "has a preset without keys", "begin it with [[preset]]"};
     PresetEntry entry;
     entry.file = file, entry.config = all;
-    entry.config.erase("preset");
     entry.config.update(own);
     entry.name = preset_text(entry.config, "name", file);
     entry.type = preset_text(entry.config, "model_type", file);
@@ -62,27 +58,16 @@ std::vector<PresetEntry> entries_in(const std::string& text, const std::string& 
   return out;
 }
 
-/// A file as it was when it was parsed.
-struct PresetFile {
-  std::string text;
-  std::vector<PresetEntry> entries;
-};
-
 using Wanted = std::function<bool(const PresetEntry&)>;
 
-/// The presets that are `wanted`. Only files that contain `text` need to be parsed (empty: all of them), and each once
-/// as long as it stays as it is: every point of a sweep asks for its model.
+/// The presets that are `wanted`. Only files that contain `text` need to be parsed; empty: all of them.
 std::vector<PresetEntry> preset_entries(std::string_view text = {}, const Wanted& wanted = {}) {
-  static std::mutex mutex;
-  static std::map<std::filesystem::path, PresetFile> known;
-  const std::scoped_lock lock{mutex};
   std::vector<PresetEntry> out;
   for (const auto& path : base::data_files("workloads/models/presets", ".toml")) {
-    const std::string now = base::read_file(path);
-    if (now.find(text) == std::string::npos) continue;
-    PresetFile& file = known[path];
-    if (file.text != now) file = {.text = now, .entries = entries_in(now, path.string())};
-    std::ranges::copy_if(file.entries, std::back_inserter(out), [&](const auto& e) { return !wanted || wanted(e); });
+    const std::string file = base::read_file(path);
+    if (file.find(text) == std::string::npos) continue;
+    std::ranges::copy_if(entries_in(*base::parsed_once(path, file), path.string()), std::back_inserter(out),
+                         [&](const PresetEntry& entry) { return !wanted || wanted(entry); });
   }
   return out;
 }
