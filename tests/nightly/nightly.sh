@@ -6,7 +6,7 @@
 # NAME MINUTES: a part is stopped after so many. The order is that in which they find most. The first ones use one core
 # each and run two at a time; the others use all.
 night_singles=("faults 70" "goldens 30" "twins 10" "kernels 12" "fuzz 35")
-night_wholes=("long 30" "mutations 30" "asan 60" "lint 31" "coverage 60" "tsan 60")
+night_wholes=("mutations 30" "asan 60" "lint 31" "coverage 60" "tsan 60")
 night_parts=("${night_singles[@]}" "${night_wholes[@]}")
 
 part_faults() {
@@ -22,7 +22,6 @@ part_twins() { "$root/dev" golden --twins; }
 part_kernels() {
   build trnsim trnsim_python && "$(build_dir)/trnsim" nki "$root/tests/nki/drawn.py" 2000 "$(date -u +%Y%m%d)"
 }
-part_long() { "$root/dev" test -L '^night$'; }
 part_mutations() { "$root/dev" mutate 100000 "$(date -u +%Y%m%d)"; }
 part_asan() { suite asan; }
 # A race takes two threads: a test whose processes had one each is left out, once the part that counts lines has seen it.
