@@ -8,7 +8,9 @@
 namespace isa {
 namespace {
 
-Cost streamed(const Instr& i, const Timing& t, double occupy) {
+/// An engine that streams for `cycles`. VectorE is held before its first element as well.
+Cost streamed(const Instr& i, const Timing& t, double cycles) {
+  const double occupy = cycles + (i.engine == Engine::kVector ? t.vector_start : 0);
   return {.occupy = occupy, .latency = occupy + t.fixed[static_cast<std::size_t>(i.engine)]};
 }
 
