@@ -53,7 +53,7 @@ void add_nki(CLI::App& app) {
   app.add_flag("--as_written")->description("keep the kernel's own order: move and reuse nothing");
   app.add_option("--passes")
       ->type_name("SWITCHES")
-      ->description("passes of the compiler: -share,-join,-forward,-fuse,-reuse,-reload,-reorder,-transpose");
+      ->description("compiler passes: -share,-join,-forward,-fuse,-reuse,-reload,-reorder,+near,-transpose");
   app.add_flag("--no_numbers")->description("do not compute results: only time");
   app.add_option("--check")
       ->type_name("SCRIPT")

@@ -13,7 +13,9 @@ Dma::Dma(sc_core::sc_module_name name, const MachineParams& machine, HbmStack& h
     : sc_module{name},
       engines_{machine.dma_engines.value},
       start_{fs_of(machine.dma_start.value)},
-      generation_{fs_of(machine.dma_generation.value)},
+      // A sequencer that has made descriptors takes the next DMA as any instruction, and sees its semaphore.
+      generation_{fs_of(machine.dma_generation.value + machine.min_interval.value / machine.sync_clock.value +
+                        machine.semaphore.value)},
       generators_(static_cast<std::size_t>(machine.dma_generators.value)),
       hbm_{hbm},
       listener_{std::move(listener)} {

@@ -19,6 +19,10 @@ std::int64_t in_flight(const isa::Target& target) {
   return static_cast<std::int64_t>(seconds * dma.engines * dma.engine_rate) / target.geometry.partitions;
 }
 
+ScheduleOptions schedule_options(const LowerOptions& options, bool rotate) {
+  return {.rotate = rotate, .keep_room = options.keep_room, .ahead = options.ahead};
+}
+
 /// A schedule in which buffers are saved and restored; restored early, as far as room is left for that. Places that
 /// long-lived buffers cut up hold less: where no order fits, more room is left.
 std::optional<Allocation> scheduled_with_spills(VirtualBlock& block, const isa::Target& target,
@@ -28,7 +32,7 @@ std::optional<Allocation> scheduled_with_spills(VirtualBlock& block, const isa::
     VirtualBlock spilled = block;
     const Spills spills = spill(spilled, target, sbuf - room);
     if (spilled.instrs.size() == block.instrs.size()) continue;  // these fit, and still there was no order
-    std::optional<Allocation> found = schedule(spilled, target, options.rotate, options.keep_room);
+    std::optional<Allocation> found = schedule(spilled, target, schedule_options(options, options.rotate));
     if (!found) continue;
     found->spill_bytes = spills.bytes, found->spills = spills.saves;
     block = std::move(spilled);
@@ -39,7 +43,8 @@ std::optional<Allocation> scheduled_with_spills(VirtualBlock& block, const isa::
 
 std::optional<Allocation> without_spills(VirtualBlock& block, const isa::Target& target, const LowerOptions& options,
                                          bool rotate) {
-  if (options.reorder) return schedule(block, target, rotate, options.keep_room);
+  if (options.reorder)
+    if (auto found = schedule(block, target, schedule_options(options, rotate))) return found;
   if (!options.keep_room) return std::nullopt;
   return allocate_without_spills(block, named_buffers(block), target.geometry, rotate, in_turn());
 }

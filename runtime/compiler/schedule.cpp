@@ -16,8 +16,8 @@ namespace {
 using isa::Engine;
 using isa::Space;
 
-/// How far ahead of the oldest instruction that still waits one may run, in instructions.
-constexpr std::uint32_t kAhead = 600, kLoadsAhead = 6000;
+/// How far ahead of the oldest instruction that still waits a load may run, in instructions; and the issue of a store.
+constexpr std::uint32_t kLoadsAhead = 6000, kStoresAhead = 600;
 
 /// Bytes that no memory on the chip has. Sizes end here, so that some of them fit in 32 bits: half the memory that the
 /// scheduler reads at random.
@@ -50,7 +50,7 @@ class Profile {
     levels_.clear();
     levels_.emplace_back().reserve(values.size());
     for (const std::int64_t value : values) levels_[0].push_back(static_cast<std::int32_t>(std::min(value, kBeyond)));
-    const std::size_t longest = std::min<std::size_t>(levels_[0].size(), std::max(kAhead, kLoadsAhead) + 1);
+    const std::size_t longest = std::min<std::size_t>(levels_[0].size(), kLoadsAhead + 1);
     for (std::size_t step = 1; 2 * step <= longest; step *= 2) {
       const std::vector<std::int32_t>& below = levels_.back();
       std::vector<std::int32_t> level(levels_[0].size() - 2 * step + 1);
@@ -195,9 +195,18 @@ struct Budget {
   }
 };
 
+/// By engine: SyncE issues loads, and GpSimdE stores.
+std::array<std::uint32_t, isa::kEngineCount> ahead_of(const ScheduleOptions& options) {
+  std::array<std::uint32_t, isa::kEngineCount> out{};
+  out.fill(std::min(options.ahead, kLoadsAhead));
+  out[static_cast<std::size_t>(Engine::kSync)] = kLoadsAhead;
+  out[static_cast<std::size_t>(Engine::kGpSimd)] = std::max(out[0], kStoresAhead);
+  return out;
+}
+
 class Scheduler {
  public:
-  Scheduler(const Facts& facts, const isa::Target& target, std::int64_t sbuf_limit, bool keep_room)
+  Scheduler(const Facts& facts, const isa::Target& target, std::int64_t sbuf_limit, const ScheduleOptions& options)
       : facts_{facts},
         missing_{facts.missing},
         users_{facts.users},
@@ -206,14 +215,15 @@ class Scheduler {
         done_(facts.steps.size()),
         open_(facts.size.size()),
         early_(facts.size.size()),
-        closed_{keep_room ? facts.steps.size() : 0},
+        closed_{options.keep_room ? facts.steps.size() : 0},
         sbuf_{.needed = facts.sbuf_needed, .limit = sbuf_limit},
         psum_{.needed = facts.psum_needed, .limit = target.geometry.psum_banks()},
         dma_start_{target.timing.dma.start},
+        ahead_{ahead_of(options)},
         wakes_{target.timing.semaphore, target.timing.dma.wake} {
     for (auto i = static_cast<std::uint32_t>(missing_.size()); i-- > 0;)
       if (missing_[i] == 0) make_ready(i);
-    if (!keep_room) return;
+    if (!options.keep_room) return;
     sbuf_.closed = &closed_;
     for (std::size_t b = 1; b < facts.size.size(); ++b)
       if (facts.on_chip[b] && facts.users[b] > 0) closed_.add(facts.first[b], facts.size[b]);
@@ -271,7 +281,7 @@ class Scheduler {
 
   /// Among the first of an engine's ready instructions.
   void look(std::size_t e, Choice& best) {
-    const std::uint32_t ahead = e == static_cast<std::size_t>(Engine::kSync) ? kLoadsAhead : kAhead;
+    const std::uint32_t ahead = ahead_[e];
     const auto last = static_cast<std::uint32_t>(std::min<std::size_t>(missing_.size() - 1, oldest_ + ahead));
     sbuf_.refused = psum_.refused = std::numeric_limits<std::int64_t>::max();
     const auto open = [&](const Need& n) { return n.bytes < sbuf_.refused && n.banks < psum_.refused; };
@@ -321,18 +331,19 @@ class Scheduler {
   Sums closed_;
   Budget sbuf_, psum_;
   const double dma_start_;
+  const std::array<std::uint32_t, isa::kEngineCount> ahead_;
   const std::array<double, 2> wakes_;  // seconds from a semaphore to an instruction of an engine, to a DMA
   std::uint32_t oldest_ = 0;
 };
 
 }  // namespace
 
-std::optional<Allocation> schedule(VirtualBlock& block, const isa::Target& target, bool rotate, bool keep_room) {
+std::optional<Allocation> schedule(VirtualBlock& block, const isa::Target& target, const ScheduleOptions& options) {
   const Facts facts{block, target};
   for (const std::int64_t part : {23, 20, 17, 14}) {  // 24ths of SBUF
-    Scheduler scheduler{facts, target, target.geometry.sbuf_partition_bytes * part / 24, keep_room};
+    Scheduler scheduler{facts, target, target.geometry.sbuf_partition_bytes * part / 24, options};
     const NextInstr next = [&scheduler] { return scheduler.next(); };
-    if (auto found = allocate_without_spills(block, facts.buffers, target.geometry, rotate, next)) return found;
+    if (auto found = allocate_without_spills(block, facts.buffers, target.geometry, options.rotate, next)) return found;
   }
   return std::nullopt;
 }

@@ -23,6 +23,7 @@ struct NkiPasses {
   bool reuse = true;      // tiles that loops load or transpose again are kept
   bool reload = true;     // loads again in place of spills
   bool reorder = true;    // list scheduling
+  bool near = false;      // that looks at few instructions ahead
   bool transpose = true;  // transposed loads on TensorE
   bool operator==(const NkiPasses&) const = default;
 };

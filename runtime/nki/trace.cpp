@@ -262,7 +262,9 @@ EngineBooks& Trace::books() {
 
 isa::Instr Trace::on_ring(const isa::Instr& instr) {
   if (!isa::is_dma(instr.op)) return instr;
-  return instr.dst.space == Space::kHbm ? books().store(instr) : books().load(instr);
+  // A copy within SBUF waits for a result as a store does.
+  const bool waits = instr.dst.space == Space::kHbm || instr.a.space != Space::kHbm;
+  return waits ? books().store(instr) : books().load(instr);
 }
 
 isa::Instr Trace::on_engine(const isa::Instr& instr) {

@@ -62,6 +62,12 @@ TEST_F(Nki, LibrariesOfBothDialectsEqualNumpy) {
   }
 }
 
+TEST_F(Nki, TheKernelSaysWhoMakesDescriptorsAndWhetherItsOrderIsKept) {
+  const Ran ran = run("nki --instance_type trn2.3xlarge --no_numbers " TRNSIM_SOURCE_DIR "/tests/nki/copies.py");
+  EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("4 checks"));
+}
+
 // Rows, single elements, whole numbers of 32 bits, the generator of GpSimdE, arrays of ml_dtypes; masks of every kind.
 TEST_F(Nki, EdgesOfTheLanguageEqualNumpy) {
   for (const auto& [script, checks] : {std::pair{"edges", "37 checks"},

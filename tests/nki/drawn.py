@@ -18,7 +18,7 @@ import nki.language as nl
 from trnsim.nki import _jit
 
 warnings.simplefilter("ignore")
-PASSES = ("share", "join", "forward", "fuse", "reuse", "reload", "reorder", "transpose")
+PASSES = ("share", "join", "forward", "fuse", "reuse", "reload", "reorder", "near", "transpose")
 UNARY = {"tanh": np.tanh, "square": np.square, "abs": np.abs, "relu": lambda x: np.maximum(x, 0), "negative": np.negative,
          "sigmoid": lambda x: 1 / (1 + np.exp(-x))}
 BINARY = {"add": np.add, "subtract": np.subtract, "multiply": np.multiply, "maximum": np.maximum, "minimum": np.minimum}

@@ -485,14 +485,15 @@ check("documented names", lambda: named(D), D)
 
 
 
-# ---- the compiler keeps the order of the kernel
+# ---- the scheduler of this dialect looks few instructions ahead: chains longer than that overlap where the kernel has
+# them side by side
 @nki.jit
 def chains(x, units):
     """Four chains that go to and fro between two engines, `units` of them side by side."""
     out = nl.ndarray((128, 4 * 256), dtype=x.dtype, buffer=nl.shared_hbm)
     for first in range(0, 4, units):
         tiles = [loaded(x) for _ in range(units)]
-        for _ in range(8):
+        for _ in range(40):
             for i, tile in enumerate(tiles):
                 tiles[i] = nl.ndarray((128, 256), dtype=x.dtype)
                 nisa.tensor_scalar(tiles[i], tile, nl.multiply, 2.0, engine=nisa.vector_engine)

@@ -84,7 +84,7 @@ Spilled scheduled_sum(std::int64_t count, std::int64_t cols, std::int64_t room) 
   return spilled_sum(count, cols, [&](VirtualBlock& block) {
     const runtime::Spills spills =
         runtime::spill(block, trn1_target(), trn1_target().geometry.sbuf_partition_bytes - room);
-    Allocation found = runtime::schedule(block, trn1_target(), true, true).value();
+    Allocation found = runtime::schedule(block, trn1_target(), {.rotate = true, .keep_room = true}).value();
     found.spills = spills.saves, found.spill_bytes = spills.bytes;
     return found;
   });

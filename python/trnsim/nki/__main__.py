@@ -64,7 +64,7 @@ def _common(out):
     out.add_argument("--no_cache", action="store_true", help="--rank, tune: measure again, without the cache")
     out.add_argument("--as_written", action="store_true", help="keep the kernel's own order: move and reuse nothing")
     out.add_argument("--passes", default="", metavar="SWITCHES",
-                     help="passes of the compiler: -share,-join,-forward,-fuse,-reuse,-reload,-reorder,-transpose")
+                     help="compiler passes: -share,-join,-forward,-fuse,-reuse,-reload,-reorder,+near,-transpose")
     out.add_argument("--no_numbers", action="store_true", help="do not compute results: only time")
     out.add_argument("--instance_type", default="trn1.2xlarge", help="the machine (default trn1.2xlarge)")
     out.add_argument("--set", action="append", default=[], metavar="KEY=VALUE",

@@ -35,11 +35,11 @@ class Settings:
 settings = Settings()
 
 
-def machine(cores=1):
+def machine(cores=1, changes=()):
     """The machine of the command, of physical cores; one does the work of several programs that meet, with the memories
-    of all."""
+    of all. `changes`: unless the command says otherwise."""
     more = [f"{memory}.partition={cores}x" for memory in ("sbuf", "psum")] if cores > 1 else []
-    key = (settings.machine, ("chip.logical=1", *settings.changes, *more))
+    key = (settings.machine, ("chip.logical=1", *changes, *settings.changes, *more))
     if key not in _machines:
         _machines[key] = _core.Machine(settings.machine, list(key[1]))
     return _machines[key]
@@ -97,11 +97,22 @@ def _newer(func):
 
 def _passes(func):
     """The switches of the passes. The compiler of the newer dialect leaves loads as they are: it removes none that
-    repeats and repeats none. Its engines keep the kernel's order: kernels that interleave their chains by hand gain by
-    it, as public ones measured (a chunked delta rule of nki-samples and what its authors note of others)."""
+    repeats and repeats none. Its scheduler reorders freely (documentation of nl.no_reorder), but not far: kernels that
+    interleave their chains by hand gain by it, as public ones measured (a chunked delta rule of nki-samples)."""
     if settings.passes == "none" or not _newer(func):
         return settings.passes
-    return "-reuse,-reload,-reorder" + ("," + settings.passes if settings.passes else "")
+    order = "-reorder" if state.keeps_order else "+near"
+    return f"-reuse,-reload,{order}" + ("," + settings.passes if settings.passes else "")
+
+
+def _generators():
+    """What the newer dialect's kernels change of the machine. Its compiler has Sync's unit make the descriptors of all
+    copies (kernels of TileBench, 32 to 560 copies each: 0.65 to 0.69 us a copy on Trn2), ScalarE's only where the
+    kernel asks for it, and none where all copies are dge_mode.none. Gathers by software are as everywhere."""
+    modes = state.descriptors if state.newer and machine().generation >= 3 else set()
+    if not modes or ("hwdge", "scalar") in modes:
+        return ()
+    return ("dma.generators=0",) if {mode for mode, _ in modes} == {"none"} else ("dma.generators=1",)
 
 
 def compile_kernel(func, grid, args, kwargs, simulated=False, prints=False):
@@ -143,6 +154,7 @@ def _begin(func, grid, together, timed):
     state.grid, state.tensors, state.constants, state.shared = tuple(grid), [], [], []
     state.known, state.loops, state.placed, state.lent, state.masks, state.iterations = {}, [], {}, [], {}, 0
     state.doubts, state.recipes, state.heard, state.prints = [], {}, None, None
+    state.descriptors, state.keeps_order = set(), False
     state.transposes = settings.passes != "none" and "-transpose" not in settings.passes
     state.direct = getattr(func, "_nki_auto_alloc", False)
 
@@ -169,8 +181,8 @@ def _compiled(func, grid, args, kwargs, kind, core=None):
         tensors = [(name or f"tensor{i}", int(np.prod(shape)) * _dtypes.size_of(number), i in taken)
                    for i, (_, name, number, shape) in enumerate(state.tensors)]
         if core == _EACH:
-            return _core.Kernel.apart(state.trace, state.cores, tensors, machine(), _passes(func))
-        kernel = _core.Kernel(state.trace, tensors, machine(state.cores), _passes(func))
+            return _core.Kernel.apart(state.trace, state.cores, tensors, machine(1, _generators()), _passes(func))
+        kernel = _core.Kernel(state.trace, tensors, machine(state.cores, _generators()), _passes(func))
         if core is not None:
             return kernel
         compiled = Compiled(func.__name__, kernel, inputs, results, _time.perf_counter() - begin)

@@ -31,6 +31,8 @@ class _State(threading.local):
     recipes = {}       # calls that were made before
     heard = None       # the instructions of a call that is made for the first time
     ordered = False    # a block of nl.no_reorder is open
+    keeps_order = False  # there was such a block
+    descriptors = set()  # (dge_mode, engine) of the kernel's copies and transposes by DMA
     newer = False      # the kernel is of the newer dialect
     prints = None      # what nl.device_print keeps: (prefix, value); None: nothing is printed
     into = None        # where the next instruction writes: `dst` of the newer dialect

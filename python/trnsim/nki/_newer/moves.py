@@ -17,7 +17,7 @@ from trnsim.nki._newer.modes import engine as engines
 from trnsim.nki._newer.modes import matmul_perf_mode as perf
 from trnsim.nki._newer.modes import oob_mode as oob
 from trnsim.nki._newer.registers import known_value, remember
-from trnsim.nki._state import HBM, PSUM, error
+from trnsim.nki._state import HBM, PSUM, error, state
 
 
 def dma_copy(dst, src, priority=None, oob_mode=oob.error, dge_mode=dge.unknown, engine=engines.unknown, name=None):
@@ -40,6 +40,7 @@ def dma_copy(dst, src, priority=None, oob_mode=oob.error, dge_mode=dge.unknown, 
 
 def _check_descriptors(dst, src, mode, engine):
     """Who may write the descriptors of a copy. Source: nki.isa.dma_copy and the reference of dge_mode."""
+    state.descriptors.add((mode.name, engine.name))
     if mode is dge.unknown and engine is engines.unknown:
         return
     rules = (
@@ -171,6 +172,7 @@ def dma_transpose(dst, src, axes=None, priority=None, dge_mode=dge.unknown, oob_
 
 def _check_transpose(dst, src, mode):
     """What DMA transposes, and who writes its descriptors. Source: nki.isa.dma_transpose."""
+    state.descriptors.add((mode.name, engines.unknown.name))
     first, last = src.shape[0], src.shape[-1]
     sixteen = first == 16 if src.ndim == 2 else first in (1, 2, 4, 8, 16) and first * src.shape[-2] % 16 == 0
     other, one = (dge.swdge, "gathered rows") if src.by_values else (dge.hwdge, "rows that no index names")

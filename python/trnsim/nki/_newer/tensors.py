@@ -171,8 +171,9 @@ def device_print(print_prefix, tensor):
 
 @contextlib.contextmanager
 def no_reorder():
-    """Instructions keep their data's order anyhow; others are scheduled as everywhere."""
+    """A kernel with such a block keeps its order, outside of the block as well."""
     before, state.ordered = state.ordered, True
+    state.keeps_order = True
     try:
         yield
     finally:
