@@ -78,10 +78,10 @@ struct NkiPass {
 };
 
 constexpr std::array kNkiPasses{
-    NkiPass{"share", &NkiPasses::share},     NkiPass{"join", &NkiPasses::join},
-    NkiPass{"forward", &NkiPasses::forward}, NkiPass{"fuse", &NkiPasses::fuse},
-    NkiPass{"reuse", &NkiPasses::reuse},     NkiPass{"reload", &NkiPasses::reload},
-    NkiPass{"reorder", &NkiPasses::reorder}, NkiPass{"near", &NkiPasses::near},
+    NkiPass{"share", &NkiPasses::share},         NkiPass{"join", &NkiPasses::join},
+    NkiPass{"forward", &NkiPasses::forward},     NkiPass{"fuse", &NkiPasses::fuse},
+    NkiPass{"reuse", &NkiPasses::reuse},         NkiPass{"reload", &NkiPasses::reload},
+    NkiPass{"reorder", &NkiPasses::reorder},     NkiPass{"near", &NkiPasses::near},
     NkiPass{"transpose", &NkiPasses::transpose},
 };
 
