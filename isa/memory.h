@@ -30,7 +30,7 @@ struct EngineState {
 struct NumericEvents {
   std::uint64_t overflowed = 0;    // finite, and a cast made them infinite or the limit of an integer type
   std::uint64_t out_of_range = 0;  // inputs of ScalarE outside its function's documented range
-  std::uint64_t transposed = 0;    // Inf or NaN that reached a transpose of TensorE, which spreads them over rows
+  std::uint64_t transposed = 0;    // Inf or NaN in a transpose or a choice of rows by TensorE, whose zeros spread them
   std::uint64_t flushed = 0;       // subnormal bf16 operands of TensorE, which count as zero
 
   bool operator==(const NumericEvents&) const = default;

@@ -15,7 +15,7 @@ struct NumericEvent {
 constexpr std::array kNumericEvents = {
     NumericEvent{&isa::NumericEvents::overflowed, "casts overflowed"},
     NumericEvent{&isa::NumericEvents::out_of_range, "inputs outside of ScalarE's documented ranges"},
-    NumericEvent{&isa::NumericEvents::transposed, "Inf or NaN in transposes of TensorE"},
+    NumericEvent{&isa::NumericEvents::transposed, "Inf or NaN that TensorE spreads"},
     NumericEvent{&isa::NumericEvents::flushed, "subnormal operands of TensorE taken for zero"}};
 
 }  // namespace

@@ -23,17 +23,24 @@ Formula log(const Formula& x) { return x.fn(Fn::kLog); }
 Formula sqrt(const Formula& x) { return x.fn(Fn::kSqrt); }
 Formula sign(const Formula& x) { return x.fn(Fn::kSign); }
 
+/// 1 where a number has the sign of those below zero, as -0 has it, whose reciprocal is -inf.
+Formula has_sign(const Formula& x) { return x + x.reciprocal() < 0.0; }
+
+/// The angle of a point above the axis, or on it, from 0 to half a turn: equal sizes are an eighth of a turn also where
+/// both are infinite, and none where both are zero.
+Formula angle_above(const Formula& y, const Formula& x) {
+  const Formula size = x.abs(), slope = y.with(Alu::kEq, size).choose(y > 0.0, y / size);
+  const Formula angle = slope.fn(Fn::kArctan);
+  return has_sign(x).choose(-angle + kPi, angle);
+}
 Formula atan2(const Formula& y, const Formula& x) {
-  const Formula angle = (y / x).fn(Fn::kArctan);
-  const Formula half_turn = (y < 0.0).choose(x.number(-kPi), x.number(kPi));
-  const Formula turned = (x < 0.0).choose(angle + half_turn, angle);
-  const Formula none = x.abs().with(Alu::kAdd, y.abs()) == 0.0;
-  return none.choose(x.number(0), turned);
+  const Formula above = angle_above(y.abs(), x);
+  return has_sign(y).choose(-above, above);
 }
 
 // Abramowitz and Stegun, 4.4 to 4.6; signs apart, so that nothing is lost where the result is small.
 Formula asin(const Formula& x) { return (x * (-(x * x) + 1.0).fn(Fn::kRsqrt)).fn(Fn::kArctan); }
-Formula acos(const Formula& x) { return atan2(sqrt(-(x * x) + 1.0), x); }
+Formula acos(const Formula& x) { return angle_above(sqrt((-x + 1.0) * (x + 1.0)), x); }
 Formula acosh(const Formula& x) {
   // Beyond 1e9 x squared would be infinite too early: log 2x.
   return (x > 1e9).choose(log(x) + std::numbers::ln2, log(x + sqrt((x - 1.0) * (x + 1.0))));
@@ -119,7 +126,9 @@ Formula digamma(const Formula& x) {
   const auto [sum, derivative] = lanczos(z);
   const Formula above = log(t) + derivative / sum - t.reciprocal() * kLanczosG;
   const Formula angle = (x - (x + 0.5).floor()) * kPi;
-  return reflects.choose(above - angle.fn(Fn::kSin, 1, kPi / 2) / angle.fn(Fn::kSin) * kPi, above);
+  const Formula out = reflects.choose(above - angle.fn(Fn::kSin, 1, kPi / 2) / angle.fn(Fn::kSin) * kPi, above);
+  const Formula none = (x < 0.0).with(Alu::kLogicalAnd, angle == 0.0);  // poles, beside which it has both signs
+  return none.choose(angle / angle, out);
 }
 
 /// M. Giles, "Approximating the erfinv function": w = -log(1 - x^2), two polynomials.

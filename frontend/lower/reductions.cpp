@@ -209,9 +209,9 @@ Views windowed(const Views& all, std::size_t d, std::int64_t width, std::int64_t
   return out;
 }
 
-/// The nearest number of a type.
+/// The nearest number of a type: real ones have infinities.
 double within(double number, Dtype dtype) {
-  if (!isa::is_integer(dtype)) return std::clamp(number, -3.4e38, 3.4e38);
+  if (!isa::is_integer(dtype)) return number;
   const double span = std::exp2(8 * isa::size_of(dtype));
   const bool has_sign = dtype == Dtype::kInt32 || dtype == Dtype::kInt16 || dtype == Dtype::kInt8;
   return std::clamp(number, has_sign ? -span / 2 : 0, (has_sign ? span / 2 : span) - 1);

@@ -62,6 +62,29 @@ void evict(const View& dst, const float* sums, const Rounder& how, Context& cont
              [&](const Strip& strip) { write(dst, strip, sums + strip.p * dst.cols + strip.first, how); });
 }
 
+/// Whether an operand is ones and zeros, some of each: it chooses rows of the other one.
+bool chooses(const Rows& rows, std::int64_t count, std::int64_t cols, bool is_bf16) {
+  bool ones = false, zeros = false;
+  for (std::int64_t p = 0; p < count; ++p)
+    for (std::int64_t c = 0; c < cols; ++c) {
+      std::uint32_t bits = 0;
+      const std::int64_t size = is_bf16 ? 2 : 4;
+      std::memcpy(&bits, rows.data + p * rows.stride + c * size, static_cast<std::size_t>(size));
+      const bool one = bits == (is_bf16 ? 0x3f80U : 0x3f800000U);
+      if (!one && bits != 0) return false;
+      (one ? ones : zeros) = true;
+    }
+  return ones && zeros;
+}
+
+/// NaN in the result: zeros made them of infinities, or were multiplied with NaN.
+std::int64_t lost(const kernels::MatMul& product) {
+  std::int64_t count = 0;
+  for (std::int64_t m = 0; m < product.m; ++m)
+    for (std::int64_t n = 0; n < product.n; ++n) count += std::isnan(product.c[m * product.c_stride / 4 + n]) ? 1 : 0;
+  return count;
+}
+
 /// In parts of the result that do not change how its numbers are summed: rows, which other instructions give to the
 /// same threads, or columns by whole panels when there are too few rows for the team.
 void run_matmul(const kernels::MatMul& whole, bool as_bf16, Context& context) {
@@ -233,6 +256,8 @@ void matmul(const Instr& instr, std::uint32_t index, Context& context) {
                              .c_stride = direct ? dst.pstep : dst.cols * 4,
                              .accumulate = instr.accumulate};
   run_matmul(args, as_bf16, context);
+  if (chooses(left, a.partitions, a.cols, as_bf16) || chooses(right, b.partitions, b.cols, as_bf16))
+    tally(context.memory.events().transposed, lost(args));
   if (!direct) evict(dst, sums.data(), rounder(index, context), context);
 }
 

@@ -203,8 +203,8 @@ void bind_programs(py::module_& m) {
       .def_property_readonly("refused", &Program::refused,
                              "why the device's compiler refuses it; empty: the instructions compute it")
       .def_property_readonly("spread", &Program::spread,
-                             "runs that the interpreter computed again: an infinity or a NaN reached a transpose of "
-                             "TensorE, which spreads it over rows")
+                             "runs that the interpreter computed again: an infinity or a NaN reached a transpose or a "
+                             "choice of rows by TensorE, which spreads it")
       .def_property_readonly("nodes", &Program::nodes);
   using D = DeviceProgram;
   py::class_<D>(m, "DeviceProgram", "a program compiled for simulated cores")

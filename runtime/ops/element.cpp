@@ -1,4 +1,6 @@
 // Element-wise operations and reductions of rows, for graphs of any kind.
+#include <array>
+
 #include "base/error.h"
 #include "runtime/ops/element_numbers.h"
 #include "runtime/ops/elementwise.h"
@@ -49,32 +51,74 @@ Tile in_sbuf(RowTiler& r, const Tile& tile) {
 }
 
 /// The nearest whole number, by way of an integer, then one less where that is above. Numbers of 2^23 and more are
-/// whole.
+/// whole, and so is zero, which keeps its sign.
 void floor_lower(RowTiler& r, const Tile& y, const Tile& given) {
   constexpr float kWhole = 8388608.0F;
   const std::int64_t cols = y.cols();
   const Tile a = in_sbuf(r, given), few = r.scratch(Dtype::kUint8, cols);
   r.e().tensor_scalar(few, a, Alu::kAbs, 0.0F, Alu::kLt, kWhole);
-  const Tile whole = r.scratch(Dtype::kInt32, cols), real = r.scratch(Dtype::kFp32, cols),
-             above = r.scratch(Dtype::kFp32, cols);
+  r.e().scalar_tensor_tensor(few, a, Alu::kNe, 0.0F, Alu::kMul, few);
+  const Tile whole = r.scratch(Dtype::kInt32, cols), above = r.scratch(Dtype::kFp32, cols);
   r.e().copy(whole, a);
-  r.e().copy(real, whole);
-  r.e().tensor_tensor(above, real, Alu::kGt, a);
-  r.e().tensor_tensor(above, real, Alu::kSub, above);
+  r.e().tensor_tensor(above, whole, Alu::kGt, a);
+  r.e().tensor_tensor(above, whole, Alu::kSub, above);
   r.e().emit({.op = Opcode::kSelect, .engine = Engine::kVector, .dst = y, .a = above, .b = few, .c = a});
 }
 
+/// Tiles of fp32 for the parts of a formula.
+struct Parts {
+  RowTiler& r;
+  std::int64_t cols;
+  Tile made() const { return r.scratch(Dtype::kFp32, cols); }
+  Tile pair(const Tile& a, Alu alu, const Tile& b) const {
+    const Tile out = made();
+    r.e().tensor_tensor(out, a, alu, b);
+    return out;
+  }
+  Tile size(const Tile& a) const {
+    const Tile out = made();
+    r.e().tensor_scalar(out, a, Alu::kAbs, 0.0F);
+    return out;
+  }
+  /// a where b is smaller than the number, else c.
+  Tile below(const Tile& b, const Tile& limit, const Tile& a, const Tile& c) const {
+    const Tile out = made(), truth = r.scratch(Dtype::kUint8, cols);
+    r.e().tensor_tensor(truth, b, Alu::kLt, limit);
+    r.e().emit({.op = Opcode::kSelect, .engine = Engine::kVector, .dst = out, .a = a, .b = truth, .c = c});
+    return out;
+  }
+  /// The upper 12 bits of a number, and the lower 12, whose products with those of another are exact.
+  std::array<Tile, 2> halves(const Tile& a) const {
+    Tile upper = made();
+    const auto bits = [](Tile tile) { return tile.dtype = Dtype::kUint32, tile; };
+    r.e().tensor_scalar(bits(upper), bits(a), Alu::kAnd, 4294963200.0F);
+    return {upper, pair(a, Alu::kSub, upper)};
+  }
+};
+
+/// The whole number that is nearest to a positive one.
+Tile nearest(const Parts& parts, const Tile& a) {
+  const Tile whole = parts.r.scratch(Dtype::kInt32, parts.cols), real = parts.made(), few = parts.made();
+  parts.r.e().copy(whole, a);
+  parts.r.e().copy(real, whole);
+  parts.r.e().tensor_scalar(few, a, Alu::kMul, 0.0F, Alu::kAdd, 8388608.0F);
+  return parts.below(a, few, real, a);
+}
+
+/// The sizes' rest by the nearest quotient: each product is one of 12 bits with 12, and each difference exact (Dekker).
+/// One divisor more where that quotient was above. A dividend below the divisor is its own rest.
 void rest_lower(RowTiler& r, const Tile& y, const Tile& a, const Tile& b) {
-  const std::int64_t cols = y.cols();
-  const Tile quotient = r.scratch(Dtype::kFp32, cols), size = r.scratch(Dtype::kFp32, cols),
-             sign = r.scratch(Dtype::kFp32, cols);
-  r.e().tensor_tensor(quotient, a, Alu::kDiv, b);
-  r.e().activation(sign, Fn::kSign, quotient);
-  r.e().tensor_scalar(size, quotient, Alu::kAbs, 0.0F);
-  floor_lower(r, size, size);
-  r.e().tensor_tensor(size, size, Alu::kMul, sign);
-  r.e().tensor_tensor(size, size, Alu::kMul, b);
-  r.e().tensor_tensor(y, a, Alu::kSub, size);
+  const Parts parts{r, y.cols()};
+  const Tile size = parts.size(a), divisor = parts.size(b);
+  Tile rest = size;
+  const auto divisors = parts.halves(divisor);
+  for (const Tile& quotient : parts.halves(nearest(parts, parts.pair(size, Alu::kDiv, divisor))))
+    for (const Tile& part : divisors) rest = parts.pair(rest, Alu::kSub, parts.pair(quotient, Alu::kMul, part));
+  const Tile more = parts.made(), sign = parts.made();
+  r.e().scalar_tensor_tensor(more, rest, Alu::kLt, 0.0F, Alu::kMul, divisor);
+  r.e().activation(sign, Fn::kSign, a);
+  rest = parts.pair(parts.pair(rest, Alu::kAdd, more), Alu::kMul, sign);
+  r.e().copy(y, parts.below(size, divisor, a, rest));
 }
 
 void select_lower(RowTiler& r, const Tile& y, const Tile& p, const Tile& a, const Tile& b) {

@@ -72,7 +72,7 @@ double computed(const ElementAttrs& a, double p, double q, double r) {
     case ElementForm::kSelect: return p != 0 ? q : r;
     case ElementForm::kFloor: return std::floor(p);
     case ElementForm::kDual: return computed(a.then, computed(a.alu, p, r), q);
-    case ElementForm::kRest: return p - q * std::trunc(p / q);
+    case ElementForm::kRest: return std::fmod(p, q);
   }
   return p;
 }

@@ -54,7 +54,7 @@ class GraphCores {
  public:
   explicit GraphCores(std::uint64_t seed) : seed_{seed} {}  // of stochastic rounding
   std::vector<Literals> run(const std::shared_ptr<const CoreProgram>& program, std::span<const Literals> inputs);
-  /// Whether an infinity or a NaN reached a transpose of TensorE in the last run, which spreads it over rows.
+  /// Whether an infinity or a NaN reached a transpose or a choice of rows by TensorE in the last run, which spreads it.
   bool spread() const { return spread_; }
 
  private:

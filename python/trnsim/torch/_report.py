@@ -190,7 +190,7 @@ def computed_by(figures):
     if not figures["computes"]:
         return "no values: --timed"
     spread = sum(g["spread"] for g in figures["graphs"])
-    again = f"; {spread} runs with infinities or NaN, which TensorE's transposes spread, by the reference " \
+    again = f"; {spread} runs with infinities or NaN, which TensorE spreads, by the reference " \
             "interpreter" if spread else ""
     if not refused:
         return f"the simulated instructions{again}"

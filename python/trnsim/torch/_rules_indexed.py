@@ -98,12 +98,22 @@ def index(at, x, places):
     return at.text.transpose(out, rest[:first] + list(range(n)) + rest[first:])
 
 
+def hit_by(text, places, shape, dims):
+    """Whether any of the places [..., k] of the dimensions `dims` is an element's."""
+    zeros, ones = text.constant(0.0, "f32", shape), text.constant(1.0, "f32", places.shape[:-1])
+    return text.convert(_emit_more.scatter(text, zeros, places, ones, list(dims), "add"), "i1")
+
+
 @rule("index_put", "_index_put_impl", "_unsafe_index_put")
 def index_put(at, x, places, values, accumulate=False, *_):
     text = at.text
     if 0 in x.shape or any(0 in p.shape for p in places if p is not None):
         return x
     found, dims, shape = joined(at, x, places)
+    if number(values.shape) == 1 and not accumulate:
+        sizes = tuple(x.shape[d] for d in dims)
+        hits = text.broadcast_in_dim(hit_by(text, found, sizes, range(len(dims))), x.shape, dims)
+        return text.select(hits, text.broadcast(text.reshape(text.convert(values, x.element), ()), x.shape), x)
     rest = [s for d, s in enumerate(x.shape) if d not in dims]
     first = dims[0] if together(dims) else 0
     wide = rest[:first] + list(shape) + rest[first:]
@@ -225,11 +235,9 @@ def scatter(at, x, dim, places, values, *rest):
         values = at.text.broadcast(at.text.convert(values, x.element), places.shape)
     values = at.text.slice(values, [0] * values.rank, places.shape)
     if same:  # one number: wherever anything is written
-        zeros = at.text.constant(0.0, "f32", x.shape)
-        hits = _emit_more.scatter(at.text, zeros, positions(at, x, dim, places),
-                                  at.text.constant(1.0, "f32", values.shape), list(range(x.rank)), "add")
+        hits = hit_by(at.text, positions(at, x, dim, places), x.shape, range(x.rank))
         number_ = at.text.reshape(at.text.slice(values, [0] * values.rank, [1] * values.rank), ())
-        return at.text.select(at.text.convert(hits, "i1"), at.text.broadcast(number_, x.shape), x)
+        return at.text.select(hits, at.text.broadcast(number_, x.shape), x)
     if ops[reduce] is None:
         return replaced(at, x, positions(at, x, dim, places), values, list(range(x.rank)))
     return _emit_more.scatter(at.text, x, positions(at, x, dim, places), values, list(range(x.rank)), ops[reduce])
@@ -266,9 +274,7 @@ def index_fill(at, x, dim, places, value):
     dim = dim % x.rank
     column = text.reshape(wrapped(at, places, x.shape[dim]), (places.shape[0], 1))
     size = (x.shape[dim],)
-    hits = _emit_more.scatter(text, text.constant(0.0, "f32", size), column,
-                              text.constant(1.0, "f32", places.shape), [0], "add")
-    hit = text.broadcast_in_dim(text.convert(hits, "i1"), x.shape, [dim])
+    hit = text.broadcast_in_dim(hit_by(text, column, size, [0]), x.shape, [dim])
     return text.reshape(text.select(hit, at.cast(value, x.element, x.shape), x), shape)
 
 
