@@ -93,6 +93,30 @@ for step in range(3):  # LAMB: the rate of a step is made of the step itself
             p.add_(update * torch.where(p.norm() > 0, p.norm() / update.norm(), torch.ones_like(p.norm())), alpha=-0.01)
     print(round(loss.item(), 5), [round(x, 5) for x in m.weight.detach().cpu().flatten().tolist()])
 """
+DRAWN = HEAD + """
+x = torch.linspace(-1, 1, 12).view(3, 4).to(dev)
+calls = ((torch.bernoulli, (x.sigmoid(),), (3, 4)), (torch.normal, (x, x.abs()), (3, 4)),
+         (torch.randn, (3, 4), (3, 4)), (torch.normal, (0.0, x.abs()), (3, 4)),
+         (torch.masked_select, (x, x > 0), (6,)), (torch.histc, (x, 5), (5,)),
+         (torch.rand, (3, 4), (3, 4)), (torch.linspace, (0, 1, 5), (5,)), (torch.ones, (2, 3), (2, 3)),
+         (torch.zeros, ((2, 2),), (2, 2)), (torch.full, ((2, 2), 2.5), (2, 2)), (torch.arange, (1, 9, 2), (4,)))
+places = ((torch.nonzero, (x > 0,), (6, 2)), (torch.multinomial, (x.sigmoid(), 2), (3, 2)),
+          (torch.randperm, (5,), (5,)), (torch.randint, (0, 5, (3, 4)), (3, 4)), (torch.argmax, (x, 1), (3,)))
+for group, dtype in ((calls, torch.float32), (places, torch.int64)):
+    for call, args, size in group:
+        whole = torch.zeros((size[0] + 1, *size[1:]), dtype=dtype).to(dev)
+        for out in (torch.zeros(size, dtype=dtype).to(dev), torch.empty(0, dtype=dtype).to(dev), whole[1:]):
+            torch.manual_seed(3)
+            same = call(*args, out=out) is out
+            print(call.__name__, same, [round(n, 4) for n in out.flatten().tolist()], round(whole.sum().item(), 4))
+for call in (torch.Tensor.normal_, torch.Tensor.uniform_, lambda t: t.resize_(3, 4).fill_(2)):
+    whole = torch.zeros(4, 3).to(dev); call(whole.t()); print([round(n, 4) for n in whole.flatten().tolist()])
+for dtype in (torch.uint8, torch.int8, torch.int16):  # sums keep their lowest bits
+    a, i = torch.full((3, 2), 100, dtype=dtype).to(dev), torch.tensor([0, 2, 0]).to(dev)
+    print(a.index_add(0, i, a).tolist(), a.index_add(0, i, a, alpha=-2).tolist())
+    print((a * 300).scatter_add(0, i[None, :2], a).tolist())
+t = torch.tensor([True, False]).to(dev); print(torch.add(t, ~t, alpha=False).tolist(), torch.add(t, ~t).tolist())
+"""
 WHOLE = HEAD + """
 x = torch.tensor([-1, -300, 5, 300, 70000, -70000, 127, 128, 255, 256])
 kinds = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
@@ -140,6 +164,9 @@ class Writes(unittest.TestCase):
 
     def test_results_in_given_tensors_and_rates_made_of_their_step(self):
         self.both(OUT)
+
+    def test_results_of_the_host_in_given_tensors(self):
+        self.both(DRAWN)
 
     def test_whole_numbers_keep_their_lowest_bits(self):
         self.both(WHOLE)

@@ -2,6 +2,7 @@
 from trnsim.torch._emit import X, array, listed
 from trnsim.torch._values import Unsupported
 
+NARROW = ("i8", "ui8", "i16")
 
 def gather(text, a, indices, sizes, collapsed, start_map):
     """Slices of `a` at `indices` [..., len(start_map)]: batch dimensions come first, offsets behind them."""
@@ -19,7 +20,11 @@ def gather(text, a, indices, sizes, collapsed, start_map):
 
 
 def scatter(text, a, indices, updates, inserted, operation):
-    """`a` with `updates` combined at `indices` [..., len(inserted)] of the dimensions `inserted`."""
+    """`a` with `updates` combined at `indices` [..., len(inserted)] of the dimensions `inserted`. Narrow integers are
+    added in 32 bits, of which they keep the lowest: DMA would write their largest number."""
+    if operation == "add" and a.element in NARROW:
+        wide = [text.convert(x, "i32") for x in (a, updates)]
+        return text.convert(scatter(text, wide[0], indices, wide[1], inserted, operation), a.element)
     batch = indices.rank - 1
     window = range(batch, updates.rank)
     numbers = f"update_window_dims = {listed(window)}, inserted_window_dims = {listed(sorted(inserted))}, " \

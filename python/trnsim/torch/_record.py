@@ -338,7 +338,7 @@ def written_by_host(func, args, kwargs, targets):
         copies = {id(t): engine().download(t).clone() for t in flat}
         func(*there(args), **{k: there(a) for k, a in kwargs.items()})
     for target in flat:
-        assign(target, current(from_host(copies[id(target)])))
+        _special.become(target, from_host(copies[id(target)]))
     return targets[0] if len(targets) == 1 else tuple(targets)
 
 

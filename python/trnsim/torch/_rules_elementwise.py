@@ -66,7 +66,7 @@ def times(at, a, factor):
 @rule("add")
 def add(at, a, b, alpha=1):
     if at.element == "i1":
-        return at.text.binary("or", at.cast(a), at.cast(b))
+        return at.text.binary("or", at.cast(a), at.cast(b)) if alpha else at.cast(a)
     return at.text.binary("add", at.cast(a), times(at, at.cast(b), alpha))
 
 

@@ -42,8 +42,42 @@ class Answered:
 
 def host(func, args, kwargs):
     """Computed by the host, as torch_xla does where a compiler cannot: shapes depend on values."""
+    targets = outputs(func, kwargs)
     with engine().left_to_host(func._schema.name):
-        return on_device(func(*on_host(args), **{k: on_host(v) for k, v in kwargs.items()}))
+        kwargs = {k: targets[k].made if k in targets else on_host(v) for k, v in kwargs.items()}
+        return given_to(targets, func(*on_host(args), **kwargs))
+
+
+class Output:
+    """A tensor of the device that out= names, and one of the host, into which the operator writes in its place."""
+
+    def __init__(self, tensor):
+        self.tensor, meta = tensor, tensor._meta
+        self.made = torch.empty_strided(meta.shape, meta.stride, dtype=meta.dtype)
+
+
+def outputs(func, kwargs):
+    written = [a.name for a in func._schema.arguments if a.kwarg_only and a.alias_info is not None]
+    return {name: Output(kwargs[name]) for name in written if isinstance(kwargs.get(name), DeviceTensor)}
+
+
+def given_to(targets, results):
+    """The results on the device, or in the tensors that out= names, which get their shape."""
+    if not targets:
+        return on_device(results)
+    for output in targets.values():
+        become(output.tensor, from_host(output.made))
+    found = tuple(output.tensor for output in targets.values())
+    return found if isinstance(results, tuple) else found[0]
+
+
+def become(target, new):
+    """As out=: of another shape, the tensor is another one."""
+    if new._meta.shape == target._meta.shape:
+        HOOKS["assign"](target, current(new))
+    else:
+        target.data = new
+    return target
 
 
 def answered(func, args, kwargs):
@@ -194,10 +228,13 @@ def masked_fill(func, args, kwargs):
 
 
 def factory(func, args, kwargs):
-    if isinstance(kwargs.get("out"), DeviceTensor):  # as eye(n, out=x)
+    target = kwargs.get("out")
+    if isinstance(target, DeviceTensor):  # as eye(n, out=x)
         overload = func._overloadname[:-len("_out")] if func._overloadname.endswith("_out") else "default"
-        plain = getattr(getattr(aten, func._schema.name.split("::")[1]), overload)
-        return kwargs["out"].copy_(HOOKS["functional"](plain, args, {"device": torch.device("meta")}))
+        packet = getattr(aten, func._schema.name.split("::")[1])
+        plain = getattr(packet, "start_step" if overload == "start" and len(args) == 3 else overload)
+        given = {"device": torch.device("meta"), "dtype": target.dtype}
+        return become(target, HOOKS["functional"](plain, args, given))
     if not any(isinstance(a, DeviceTensor) for a in args) and "device" not in kwargs:
         return func(*args, **kwargs)
     return HOOKS["functional"](func, args, kwargs)
@@ -205,6 +242,9 @@ def factory(func, args, kwargs):
 
 def host_factory(func, args, kwargs):
     """Random numbers are PyTorch's own, of its CPU generator: a seed gives the numbers that it gives there."""
+    targets = outputs(func, kwargs)
+    if targets:
+        return given_to(targets, func(*args, **{**kwargs, **{name: output.made for name, output in targets.items()}}))
     return from_host(func(*args, **dict(kwargs, device=torch.device("cpu"))))
 
 
@@ -219,7 +259,8 @@ def random_in_place(func, args, kwargs):
     target = args[0]
     if not isinstance(target, DeviceTensor) or any(isinstance(a, DeviceTensor) for a in args[1:]):
         raise Unsupported(f"{func} with probabilities on the device: draw them on the CPU and move them")
-    drawn = func(torch.empty(target._meta.shape, dtype=target._meta.dtype), *args[1:], **kwargs)
+    meta = target._meta
+    drawn = func(torch.empty_strided(meta.shape, meta.stride, dtype=meta.dtype), *args[1:], **kwargs).contiguous()
     write(target, Value(contiguous(drawn.shape, drawn.dtype), buffer=engine().upload(drawn)))
     return target
 
