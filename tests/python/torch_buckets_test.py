@@ -11,7 +11,7 @@ HEAD = """
 import torch_neuronx
 from typing import List
 from neuronx_distributed.parallel_layers.layers import ColumnParallelLinear
-from neuronx_distributed.trace import parallel_model_save, parallel_model_trace
+from neuronx_distributed.trace import parallel_model_load, parallel_model_save, parallel_model_trace
 class Mean(nn.Module):
     def __init__(self, last=nn.Linear):
         super().__init__()
@@ -51,7 +51,11 @@ model = torch_neuronx.bucket_model_trace(made, examples, config, compiler_args="
 same(model)
 torch.jit.save(model, "model.pt")
 same(torch.jit.load("model.pt"))
-same(parallel_model_trace(parallel, examples, bucket_config=config, tp_degree=2))
+both = parallel_model_trace(parallel, examples, bucket_config=config, tp_degree=2)
+same(both)
+parallel_model_save(both, "cores")
+assert sorted(os.listdir("cores")) == ["tp_0.pt", "tp_1.pt"]
+same(parallel_model_load("cores"))
 of_kinds = torch_neuronx.BucketModelConfig(lambda: padded, func_kwargs=[dict(kind=nn.Linear), dict(kind=nn.Bilinear)])
 refused(lambda: torch_neuronx.bucket_model_trace(made, examples, of_kinds), TypeError, "Bilinear")
 by_python = torch_neuronx.bucket_model_trace(made, examples, torch_neuronx.BucketModelConfig(
@@ -67,9 +71,7 @@ ERRORS = (
     ("BucketModelConfig(padded, shared_state_buffer=[])", "states that buckets share are not supported"),
     ("bucket_model_trace(made, examples[:1], config)(*examples[1])", "chose bucket 1, and there are 1"),
     ("bucket_model_trace(made, examples, torch_neuronx.BucketModelConfig(lambda: padded)).save('x')",
-     "make it with torch.jit.script()"),
-    ("BucketModelConfig; parallel_model_save(parallel_model_trace(parallel, examples, bucket_config=config), 'x')",
-     "a model with buckets is not supported"))
+     "make it with torch.jit.script()"))
 
 
 @unittest.skipIf(torch is None, "no PyTorch: install python3-torch")

@@ -194,7 +194,8 @@ ERRORS = (
     ("traced(own=lambda x: x[:, parallel_state.get_tensor_model_parallel_rank():])", "the model of core 1 has other "
      "operators or other constants"),
     ("import torch_xla.distributed.xla_multiprocessing as xmp; xmp.spawn(lambda rank: traced())", "from one process"),
-    ("from neuronx_distributed.trace import ModelBuilder; ModelBuilder()", "ModelBuilder is not supported"))
+    ("from neuronx_distributed.trace import ModelBuilder; ModelBuilder(None, 2, dict, pp_degree=2)",
+     "ModelBuilder(pp_degree=2) is not supported, only 1"))
 WRONG = HEAD + """
 class Own(nn.Module):
     def __init__(self, own):

@@ -109,12 +109,17 @@ def trace(model, args=None, kwargs=None, spmd=True, preserve_parameters=True):
     if own.found:
         own.assigned, count = list(own.found), len(program.outs)
         program = recorded(own, examples, [count + i for i in range(len(own.assigned))])
+    return artifacts(program, list(examples), list(own.assigned), model)
+
+
+def artifacts(program, inputs, states, model):
+    """The find of a program that returns (the model's results, its states), of a module whose `model` it is."""
     engine().collectives = []
     program.form, program.inlines = program.form[0], False
     program.names = {name[len("model."):]: place for name, place in program.names.items()}
     program.place = place_of(program)
     parameters = [name for name, _ in model.named_parameters()] if isinstance(model, torch.nn.Module) else []
-    return built.TraceArtifacts(program, list(examples), list(own.assigned), parameters)
+    return built.TraceArtifacts(program, inputs, states, [name for name in parameters if name not in states])
 
 
 def recorded(own, examples, places):
@@ -174,8 +179,7 @@ def shard_checkpoint(checkpoint, model, start_rank=None, end_rank=None, load_on_
                          f"{count} cores")
     parts = []
     for rank in range(first, last + 1):
-        own = dict(checkpoint)
-        sharding.get_sharded_checkpoint(own, model, rank, count)
+        own = sharding.part_of(checkpoint, model, rank, count)
         parts.append({name: own[name] for name in model.state_dict() if name in own})
     if serialize_path is not None:
         from safetensors.torch import save_file

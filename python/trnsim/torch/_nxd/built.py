@@ -196,13 +196,16 @@ class NxDModel(torch.nn.Module):
 
     def save(self, path_to_save, save_weights=False):
         """With the weights of each core, or with those that it was traced with, which no core keeps."""
+        memory = io.BytesIO()
+        torch.save({BUILT: 1, **self.stored(save_weights)}, memory)
+        _traced.replace(os.fspath(path_to_save), memory.getvalue())
+
+    def stored(self, save_weights):
         parts = [dict(key=key, names=found.names, states=found.states, parameters=found.parameters,
                       place=found.program.place, flags=self.flags[key], program=found.program.described())
                  for key, found in self.traces.items()]
         held = [{name: t.detach().cpu() for name, t in own.items()} for own in self.weights] if save_weights else None
-        memory = io.BytesIO()
-        torch.save({BUILT: 1, "world_size": self.world_size, "parts": parts, "weights": held}, memory)
-        _traced.replace(os.fspath(path_to_save), memory.getvalue())
+        return {"world_size": self.world_size, "parts": parts, "weights": held}
 
     @classmethod
     def load(cls, path_to_model, start_rank=None, local_ranks_size=None):
@@ -212,9 +215,9 @@ class NxDModel(torch.nn.Module):
         return read(found, start_rank, local_ranks_size)
 
 
-def read(found, *placed):
+def read(found, *placed, kind=NxDModel):
     """The model that save() has stored."""
-    model = NxDModel(found["world_size"], *placed)
+    model = kind(found["world_size"], *placed)
     for part in found["parts"]:
         program = _recorded.loaded(part["program"])
         program.place = part["place"]

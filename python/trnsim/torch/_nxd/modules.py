@@ -3,8 +3,8 @@ import importlib
 
 from trnsim.torch import _finder
 from trnsim.torch._engine import engine
-from trnsim.torch._nxd import builder, built, checkpointing, convs, grads, layers, lora, losses, mappings, pad, qkv
-from trnsim.torch._nxd import random, sharding, state, trace, trainer, utils, zero
+from trnsim.torch._nxd import builder, built, checkpointing, convs, first, grads, layers, lora, losses, mappings
+from trnsim.torch._nxd import pad, qkv, random, sharding, state, trace, trainer, utils, zero
 
 VERSION = "0.9.0"
 
@@ -16,12 +16,9 @@ def absent(name, way_out):
     return called
 
 
-FIRST = "use neuronx_distributed.ModelBuilder(model).trace(...).compile(), or parallel_model_trace()"
 ABSENT = {
     "pipeline": ("NxDPPModel", "use tensor and data parallelism"),
     "pipeline.model": ("NxDPPModel", "use tensor and data parallelism"),
-    "trace": ("first ModelBuilder", FIRST),
-    "trace.model_builder": ("first ModelBuilder", FIRST),
     "kernels.flash_attn": ("nki_flash_attn_func", "write attention in PyTorch"),
     "kernels.ring_attention_kernel": ("nki_ring_attn_func", "write attention in PyTorch"),
 }
@@ -32,8 +29,10 @@ def building():
     artifacts = dict(TraceArtifacts=built.TraceArtifacts, CompilationArtifacts=built.CompilationArtifacts)
     model = dict(NxDModel=built.NxDModel)
     return {
-        "trace.model_builder": dict(artifacts, ModelBuilderV2=builder.ModelBuilder, trace=builder.trace,
-                                    compile=builder.compiled, shard_checkpoint=builder.shard_checkpoint),
+        "trace.model_builder": dict(artifacts, **first.names(), ModelBuilderV2=builder.ModelBuilder,
+                                    trace=builder.trace, compile=builder.compiled,
+                                    shard_checkpoint=builder.shard_checkpoint),
+        "trace.spmd": dict(NxDModel=first.NxDModel, NxDModelExecutor=first.NxDModelExecutor),
         "trace.model_builder_utils": artifacts, "trace.nxd_model": model, "trace.nxd_model.nxd_model": model,
         "trace.nxd_model.base_nxd_model": dict(StateInitializer=built.StateInitializer),
         "trace.mock_torchdist": dict(mock_distributed=builder.mock_distributed),
@@ -85,7 +84,8 @@ def tables():
         "optimizer.zero_redundancy_optimizer": dict(NeuronZero1Optimizer=zero.NeuronZero1Optimizer),
         "trainer": of_trainer, "trainer.trainer": of_trainer, "trainer.checkpoint": of_trainer,
         "trainer.model": dict(NxDModel=trainer.NxDModel), "trainer.optimizer": dict(NxDOptimizer=trainer.NxDOptimizer),
-        "trace": trace.names(), "trace.trace": trace.names(), **lora.tables(), **helpers(), **building()}
+        "trace": dict(trace.names(), ModelBuilder=first.ModelBuilder), "trace.trace": trace.names(),
+        **lora.tables(), **helpers(), **building()}
     for module, (name, way_out) in ABSENT.items():
         found.setdefault(module, {})[name.split()[-1]] = absent(name, way_out)
     return found

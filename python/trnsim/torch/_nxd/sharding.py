@@ -60,6 +60,13 @@ def get_sharded_checkpoint(checkpoint, model, rank, tp_degree, is_cached=False):
         checkpoint.update(checkpointing.own_parts(model, checkpoint))
 
 
+def part_of(checkpoint, model, rank, count):
+    """The weights of core `rank`, of those of the whole model, which stay as they are."""
+    own = dict(checkpoint)
+    get_sharded_checkpoint(own, model, rank, count)
+    return own
+
+
 @contextlib.contextmanager
 def init_on_device(device, include_buffers=False, force_custom_init_on_device=False):
     """For "cpu" and "meta", where scripts ask for the shapes of a part: the host draws weights that nothing reads."""

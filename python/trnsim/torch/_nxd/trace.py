@@ -52,8 +52,7 @@ def part(func, example_inputs, weights, options):
     """The traced model of this core, and its inputs. `weights`: of the whole model, or None: func() has loaded them."""
     model, aliases = func()
     if weights is not None:
-        own = dict(weights)
-        sharding.get_sharded_checkpoint(own, model, engine().rank, engine().ranks)
+        own = sharding.part_of(weights, model, engine().rank, engine().ranks)
         left = model.load_state_dict(own, strict=False).missing_keys
         states = set(map(id, aliases or ()))
         left = [name for name, p in model.named_parameters() if name in left and id(p) not in states]
@@ -107,17 +106,22 @@ def parallel_model_trace(func, example_inputs, states=None, compiler_workdir=Non
 
 
 def parallel_model_save(model, save_dir):
+    """A file for each core: its part, or those of all buckets."""
     os.makedirs(save_dir, exist_ok=True)
+    parts = model.models
     if isinstance(model, _buckets.BucketModel):
-        state.refuse("parallel_model_save() of a model with buckets is not supported: trace it in the script that uses "
-                     "it")
-    for rank, one in enumerate(model.models):
+        parts = [_buckets.BucketModel(own, model.kernel) for own in zip(*(one.models for one in model.models))]
+    for rank, one in enumerate(parts):
         one.save(os.path.join(save_dir, f"tp_{rank}.pt"))
 
 
 def parallel_model_load(model_dir):
     names = sorted(os.listdir(model_dir), key=lambda name: int(re.sub(r"\D", "", name) or -1))
-    return TensorParallelNeuronModel([torch.jit.load(os.path.join(model_dir, name)) for name in names])
+    parts = [torch.jit.load(os.path.join(model_dir, name)) for name in names]
+    if not isinstance(parts[0], _buckets.BucketModel):
+        return TensorParallelNeuronModel(parts)
+    buckets = [TensorParallelNeuronModel(own) for own in zip(*(part.models for part in parts))]
+    return _buckets.BucketModel(buckets, parts[0].kernel)
 
 
 def names():
