@@ -63,6 +63,34 @@ for state, hook in ((None, None), (None, default_hooks.allreduce_hook), (None, d
 assert seen == [(0, 4, True)], seen
 """
 
+OTHERS = """
+import sys, torch, torch.nn as nn, torch.distributed as dist
+from torch.distributed.optim import ZeroRedundancyOptimizer
+dist.init_process_group("xla")
+rank = dist.get_rank()
+for call in (lambda t: dist.reduce(t, 1), dist.all_reduce):
+    for meet in (dist.barrier, lambda: dist.all_gather_object([None, None], rank)):
+        sums = torch.ones(2, device="xla") + rank
+        call(sums)
+        if rank == 1:
+            assert sums.tolist() == [3, 3], sums
+        meet()
+own = [None]
+dist.scatter_object_list(own, ["a", 5] if rank == 1 else None, src=1)
+assert own == [["a", 5][rank]], own
+def trained(kind, **given):
+    torch.manual_seed(0)
+    model = nn.parallel.DistributedDataParallel(nn.Sequential(nn.Linear(4, 5), nn.Linear(5, 2)).to("xla"))
+    optimizer = kind(model.parameters(), lr=0.01, **given)
+    for step in range(2):
+        optimizer.zero_grad()
+        model(torch.ones(2, 4, device="xla") * (rank + step)).square().mean().backward()
+        optimizer.step()
+    return [p.detach().cpu() for p in model.parameters()]
+for a, b in zip(trained(torch.optim.Adam), trained(ZeroRedundancyOptimizer, optimizer_class=torch.optim.Adam)):
+    assert torch.allclose(a, b, atol=1e-6), (a, b)
+"""
+
 
 @unittest.skipIf(torch is None, "no PyTorch: install python3-torch")
 class Parallel(unittest.TestCase):
@@ -89,6 +117,9 @@ class Parallel(unittest.TestCase):
             self.assertAlmostEqual(x, y, delta=1e-6 * x)
             self.assertTrue(0 < abs(z - x) < 2 ** -8 * x)  # bf16 rounds by half of 2^-7 at most
             self.assertAlmostEqual(h, x / 2, delta=1e-6 * x)
+
+    def test_one_core_reads_and_pytorchs_own_optimizer_in_parts(self):
+        self.numbers("-m", "trnsim.torch", "--numeric", "--nproc_per_node", "2", text=OTHERS)
 
 
 if __name__ == "__main__":

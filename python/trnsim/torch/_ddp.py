@@ -6,6 +6,7 @@ import functools
 import torch
 
 from trnsim.torch import _collectives, _dist
+from trnsim.torch._engine import engine
 from trnsim.torch._tensor import DeviceTensor
 from trnsim.torch._newer import only
 
@@ -80,7 +81,7 @@ class DistributedDataParallel(torch.nn.Module):
         used, self._used = self._used, set()
         trained = {place: p for place, p in enumerate(self.module.parameters()) if p.requires_grad}
         if self._finds:
-            used = set().union(*_dist.exchanged("parameters that a core has used", used))
+            used = set().union(*engine().backend.exchange("parameters that a core has used", used))
         elif len(used) < len(trained):
             raise RuntimeError(UNUSED.format(len(trained) - len(used), len(trained)))
         for place in sorted(used):

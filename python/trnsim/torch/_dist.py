@@ -140,6 +140,7 @@ def combined(tensor, op, group):
 
 
 def exchanged(tag, payload):
+    engine().meet()
     return engine().backend.exchange(tag, payload)
 
 
@@ -281,12 +282,17 @@ def gather_object(obj, object_gather_list=None, dst=0, group=None):
         object_gather_list[:] = parts
 
 
+def scatter_object_list(scatter_object_output_list, scatter_object_input_list=None, src=0, group=None):
+    given = exchanged("scatter_object_list", scatter_object_input_list)[src]
+    scatter_object_output_list[0] = given[of(group).rank()]
+
+
 REPLACED = {f.__name__: f for f in (
     init_process_group, destroy_process_group, get_rank, get_world_size, new_group, all_reduce, all_reduce_coalesced,
     reduce, broadcast, all_gather, all_gather_into_tensor, gather, reduce_scatter, reduce_scatter_tensor, scatter,
-    all_to_all_single, barrier, all_gather_object, broadcast_object_list, gather_object)}
+    all_to_all_single, barrier, all_gather_object, broadcast_object_list, gather_object, scatter_object_list)}
 REPLACED.update({name: absent(name) for name in (
-    "send", "recv", "isend", "irecv", "batch_isend_irecv", "scatter_object_list")})
+    "send", "recv", "isend", "irecv", "batch_isend_irecv")})
 REPLACED.update(
     all_to_all=all_to_all,
     _all_gather_base=all_gather_into_tensor, _reduce_scatter_base=reduce_scatter_tensor, monitored_barrier=barrier,

@@ -305,6 +305,13 @@ class Engine:
             return [self.backend.run(made.program, graphs[0].leaves)]
         return self.backend.run_rows(made.program, [graph.leaves for graph in graphs], made.collective)
 
+    def meet(self):
+        """Before cores wait for one another: another one may have read a collective's result that nothing reads here,
+        and waits for this core's part of it."""
+        if any(value.pending for value in self.collectives):
+            self.cuts["cores meet"] += 1
+            self.compute(GRAPHS.pending(LIVE.left() if self.everything else [], self.collectives), "cores meet")
+
     def unread(self, graph):
         """Results of collectives that nothing in a whole graph reads."""
         if not self.collectives:

@@ -93,6 +93,7 @@ def capturable(plain):
             return plain(params, *rest, **named)
         finally:
             DeviceTensor.counts_as_cuda = False
+    step.__script_if_tracing_wrapper, step.__original_fn = True, plain  # torch.jit.script() compiles the plain one
     return step
 
 

@@ -182,6 +182,7 @@ def rendezvous(tag, payload=b"", replicas=()):
     if replicas and sorted(replicas) != list(range(engine().ranks)):
         raise RuntimeError(f"rendezvous of the cores {list(replicas)} alone is not supported: it always includes all "
                            "cores")
+    engine().meet()
     return engine().backend.exchange(f"rendezvous({str(tag)!r})", payload)
 
 
