@@ -1,4 +1,5 @@
-"""torch_neuronx.bucket_model_trace: models traced for several sizes of inputs, among which a function chooses."""
+"""torch_neuronx.bucket_model_trace: models traced for several sizes of inputs, among which a function chooses. Models
+of recurrent layers."""
 import device_scripts
 import unittest
 
@@ -62,6 +63,28 @@ by_python = torch_neuronx.bucket_model_trace(made, examples, torch_neuronx.Bucke
     lambda: padded, func_kwargs=[{}, dict(kind=nn.Linear)]))
 same(by_python)
 """
+RECURRENT = """
+import torch_neuronx
+class Reader(nn.Module):
+    def __init__(self, kind, **given):
+        super().__init__()
+        self.words, self.layer = nn.Embedding(9, 4), kind(4, 5, **given)
+        self.held = [self.words.weight]  # as layers have their weights in a list
+    def forward(self, tokens):
+        out, last = self.layer(self.words(tokens) + self.held[0][0])
+        return out @ out.transpose(1, 2), last
+tokens, others = torch.randint(0, 9, (3, 6)), torch.randint(0, 9, (3, 6))
+for kind in (nn.LSTM, nn.GRU, nn.RNN):
+    for given in (dict(num_layers=2, bidirectional=True), dict(batch_first=True, bias=False)):
+        model, more = Reader(kind, **given).eval(), Reader(kind, **given).eval()
+        first = torch_neuronx.trace(model, tokens)
+        second = torch_neuronx.trace(model, tokens, inline_weights_to_neff=False)
+        assert model.layer._flat_weights[0] is model.layer.weight_ih_l0 and model.held[0] is model.words.weight
+        for traced in (first, second):
+            assert torch.allclose(traced(others)[0], model(others)[0], atol=1e-5), (kind, given)
+        torch_neuronx.replace_weights(second, more)
+        assert torch.allclose(second(others)[0], more(others)[0], atol=1e-5), (kind, given)
+"""
 ERRORS = (
     ("bucket_model_trace(made, examples, 1)", "bucket_config must be a torch_neuronx.BucketModelConfig"),
     ("bucket_model_trace(plain, examples, config)", "func must be a function that returns a model and its states"),
@@ -78,6 +101,9 @@ ERRORS = (
 class Buckets(device_scripts.Scripts):
     def test_inputs_of_any_size_are_padded_to_a_bucket(self):
         self.assertRegex(self.runs(BUCKETS).stderr, r"graphs +4 compiled")
+
+    def test_layers_that_hold_their_weights_in_lists_are_traced(self):
+        self.runs(RECURRENT)
 
     def test_errors(self):
         for call, words in ERRORS:
