@@ -305,6 +305,13 @@ for call in (F.cross_entropy, F.nll_loss):
             loss.backward()
             assert loss.isnan().item() and x.grad.tolist() == [[0, 0, 0], [0, 0, 0]], (given, loss, x.grad)
 """
+PRINTED = """
+x, p = torch.ones(2).to(d), nn.Parameter(torch.ones(2).to(d))
+assert repr(x.bfloat16()) == "tensor([1., 1.], device='xla:0', dtype=torch.bfloat16)", x.bfloat16()
+assert repr(p) == "Parameter containing:\\ntensor([1., 1.], device='xla:0', requires_grad=True)", p
+assert repr(p * 2) == "tensor([2., 2.], device='xla:0', grad_fn=<MulBackward0>)", p * 2
+assert x.get_device() == 0
+"""
 
 
 @unittest.skipIf(torch is None, "no PyTorch: install python3-torch")
@@ -371,6 +378,9 @@ class Corners(device_scripts.Scripts):
             self.assertRegex(done.stderr, rf"error: .*script.py:\d+: aten::{name} is left to the host, .*leave out")
         done = self.ran("print(torch.ones(3).to(d) + 1)\n", mode="--timed")
         self.assertRegex(done.stderr, r"error: .*script.py:\d+: this value is read, but --timed computes none")
+
+    def test_tensors_are_printed_as_pytorch_does(self):
+        self.runs(PRINTED)
 
     def test_a_tensor_takes_the_memory_of_another(self):
         self.runs(TAKEN)

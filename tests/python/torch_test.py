@@ -173,7 +173,7 @@ for device in ("cpu", "xla"):
                              "print(x.type(), x.long().type(), x.type(torch.IntTensor))\n"
                              "print(x.type('torch.xla.IntTensor'))\n")
         self.assertEqual(run(self.path).stdout, "torch.xla.FloatTensor torch.xla.LongTensor "
-                         "tensor([1, 1], dtype=torch.int32)\ntensor([1, 1], dtype=torch.int32, device='xla:0')\n")
+                         "tensor([1, 1], dtype=torch.int32)\ntensor([1, 1], device='xla:0', dtype=torch.int32)\n")
 
     def test_neuron_is_a_device_of_pytorchs_class(self):
         self.path.write_text("""

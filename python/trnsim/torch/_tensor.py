@@ -1,5 +1,7 @@
 """The tensor that scripts hold: a wrapper without data, whose operators are recorded. Tensors that are views of one
 another share a Storage; a view remembers how it is made of the storage's value, and how a write goes back."""
+import re
+
 import torch
 
 from trnsim.torch._engine import engine
@@ -44,6 +46,9 @@ class DeviceTensor(torch.Tensor):
     @property
     def device(self):
         return self.place
+
+    def get_device(self):
+        return self.place.index or 0
 
     @property
     def is_meta(self):
@@ -115,9 +120,15 @@ class DeviceTensor(torch.Tensor):
         return self.numpy()
 
     def __repr__(self, *_, **__):
-        text = repr(self.detach().cpu())
-        grad = ", requires_grad=True" if self.requires_grad else ""
-        return text[:-1] + f", device='{self.place}'{grad})"
+        """As PyTorch writes it: the device, the type where it is not the usual one, and what autograd knows."""
+        text, *dtype = re.split(r",\s+(?=dtype=)", repr(self.detach().cpu())[:-1])
+        suffixes = [f"device='{self.place}'", *dtype]
+        if self.grad_fn is not None:
+            suffixes.append(f"grad_fn=<{type(self.grad_fn).__name__}>")
+        elif self.requires_grad:
+            suffixes.append("requires_grad=True")
+        head = "Parameter containing:\n" if getattr(self, "_is_param", False) else ""
+        return head + torch._tensor_str._add_suffixes(text, suffixes, len("tensor("), False)
 
     def __format__(self, spec):
         return format(self.item(), spec) if self.dim() == 0 else object.__format__(self, spec)
