@@ -196,9 +196,10 @@ def moved(func):
         for one in modules:
             for tensors in (one._parameters, one._buffers):
                 tensors.update({name: on_device(t) for name, t in tensors.items() if t is not None})
-        for one in modules:  # lists of its own parameters, as those of recurrent layers
+        for one in modules:  # lists of its own parameters, as of recurrent layers; others stay the same objects
             vars(one).update({name: type(value)([new.get(id(t), t) for t in value])
-                              for name, value in list(vars(one).items()) if type(value) in (list, tuple)})
+                              for name, value in list(vars(one).items())
+                              if type(value) in (list, tuple) and any(id(t) in new for t in value)})
         for prefix, one in func.named_modules() if modules else ():
             for name, tensor in (*one._parameters.items(), *one._buffers.items()):
                 if tensor is not None:
