@@ -8,6 +8,7 @@
 #include "isa/target.h"
 #include "runtime/compiler/allocate.h"
 #include "runtime/compiler/emitter.h"
+#include "runtime/compiler/schedule.h"
 
 namespace runtime {
 
@@ -16,7 +17,7 @@ struct LowerOptions {
   bool keep_room = false;          // as schedule(), with spill() and its order where nothing else fits
   bool rotate = true;              // as allocate()
   std::int64_t reserved_sbuf = 0;  // bytes of a partition that the block does not get
-  std::uint32_t ahead = 600;       // of schedule()
+  std::uint32_t ahead = kAhead;    // as schedule()
 };
 
 struct Lowered {

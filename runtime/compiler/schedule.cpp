@@ -16,8 +16,8 @@ namespace {
 using isa::Engine;
 using isa::Space;
 
-/// How far ahead of the oldest instruction that still waits a load may run, in instructions; and the issue of a store.
-constexpr std::uint32_t kLoadsAhead = 6000, kStoresAhead = 600;
+/// How far ahead of the oldest instruction that still waits a load may run, in instructions.
+constexpr std::uint32_t kLoadsAhead = 6000;
 
 /// Bytes that no memory on the chip has. Sizes end here, so that some of them fit in 32 bits: half the memory that the
 /// scheduler reads at random.
@@ -200,7 +200,7 @@ std::array<std::uint32_t, isa::kEngineCount> ahead_of(const ScheduleOptions& opt
   std::array<std::uint32_t, isa::kEngineCount> out{};
   out.fill(std::min(options.ahead, kLoadsAhead));
   out[static_cast<std::size_t>(Engine::kSync)] = kLoadsAhead;
-  out[static_cast<std::size_t>(Engine::kGpSimd)] = std::max(out[0], kStoresAhead);
+  out[static_cast<std::size_t>(Engine::kGpSimd)] = std::max(out[0], kAhead);
   return out;
 }
 

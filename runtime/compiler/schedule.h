@@ -1,6 +1,7 @@
 // Latency hiding: instructions move up in program order so that engines wait less for each other.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "runtime/compiler/allocate.h"
@@ -8,10 +9,13 @@
 
 namespace runtime {
 
+/// How far ahead of the oldest instruction that still waits one may run, in instructions.
+inline constexpr std::uint32_t kAhead = 600;
+
 struct ScheduleOptions {
-  bool rotate = true;         // as allocate()
-  bool keep_room = false;     // an instruction that runs ahead leaves the older ones their space
-  std::uint32_t ahead = 600;  // of the oldest instruction that still waits, in instructions; loads run further
+  bool rotate = true;            // as allocate()
+  bool keep_room = false;        // an instruction that runs ahead leaves the older ones their space
+  std::uint32_t ahead = kAhead;  // loads run further, and the issue of a store as far as kAhead
 };
 
 /// List scheduling on virtual buffers: of the instructions near the front whose operands are there, the one that can

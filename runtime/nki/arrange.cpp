@@ -16,12 +16,12 @@
 namespace runtime::nki {
 namespace {
 
-/// The same error at the kernel's line, without an operator's name in front.
 /// Instructions that the scheduler of the newer dialect's compiler looks ahead. A chunked delta rule whose authors
 /// interleave two chains by hand gains a third by it on the chip (nki-samples, eight rows on Trn1), as with 8 to 32
 /// here, and nothing with 600; published softmax kernels of Trn2 need at least 8 (TileBench).
 constexpr std::uint32_t kNear = 16;
 
+/// The same error at the kernel's line, without an operator's name in front.
 base::Error at_line(const base::Error& e, const std::string& name) {
   const std::string front = fmt::format("block {}, ", name);
   const std::string_view where = e.where();
@@ -59,7 +59,7 @@ Arranged arrange(VirtualBlock block, const isa::Target& target, const ArrangeOpt
                          {.reorder = options.passes.reorder,
                           .keep_room = options.passes != kAsWritten,
                           .reserved_sbuf = options.reserved_sbuf,
-                          .ahead = options.passes.near ? kNear : LowerOptions{}.ahead});
+                          .ahead = options.passes.near ? kNear : kAhead});
   out.spills = made.allocation.spills, out.spill_bytes = made.allocation.spill_bytes;
   out.has_spill_area = made.registers.size() > tensors;
   out.block = std::move(made.block);

@@ -33,6 +33,12 @@ class Nki : public testing::Test {
     fs::remove(script);
     return ran;
   }
+  /// A script of tests/nki ends well, and says `words` of its checks.
+  static void passes(const std::string& script, const std::string& words, const std::string& flags = "") {
+    const Ran ran = run("nki " + flags + " " TRNSIM_SOURCE_DIR "/tests/nki/" + script + ".py");
+    EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
+    EXPECT_THAT(ran.out, HasSubstr(words));
+  }
   static constexpr const char* kOut = "    out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)\n";
 };
 
@@ -47,25 +53,15 @@ TEST_F(Nki, LanguageAndInstructionsEqualNumpy) {
   EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
 }
 
-TEST_F(Nki, TheNewerDialectEqualsNumpy) {
-  const Ran ran = run("nki " TRNSIM_SOURCE_DIR "/tests/nki/newer.py");
-  EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
-  EXPECT_THAT(ran.out, HasSubstr(" checks"));
-}
+TEST_F(Nki, TheNewerDialectEqualsNumpy) { passes("newer", " checks"); }
 
 // Kernels as libraries write them: classes, allocators, programs that meet, loops that the run bounds.
 TEST_F(Nki, LibrariesOfBothDialectsEqualNumpy) {
-  for (const char* script : {"library", "library_older", "meetings"}) {
-    const Ran ran = run(std::string{"nki " TRNSIM_SOURCE_DIR "/tests/nki/"} + script + ".py");
-    EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
-    EXPECT_THAT(ran.out, HasSubstr(" checks"));
-  }
+  for (const char* script : {"library", "library_older", "meetings"}) passes(script, " checks");
 }
 
 TEST_F(Nki, TheKernelSaysWhoMakesDescriptorsAndWhetherItsOrderIsKept) {
-  const Ran ran = run("nki --instance_type trn2.3xlarge --no_numbers " TRNSIM_SOURCE_DIR "/tests/nki/copies.py");
-  EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
-  EXPECT_THAT(ran.out, HasSubstr("4 checks"));
+  passes("copies", "4 checks", "--instance_type trn2.3xlarge --no_numbers");
 }
 
 // Rows, single elements, whole numbers of 32 bits, the generator of GpSimdE, arrays of ml_dtypes; masks of every kind.
@@ -74,11 +70,8 @@ TEST_F(Nki, EdgesOfTheLanguageEqualNumpy) {
                                        {"masks", "31 checks"},
                                        {"strange_calls", "41 checks"},
                                        {"dynamic_places", "62 checks"},
-                                       {"registers", "31 checks"}}) {
-    const Ran ran = run(std::string{"nki " TRNSIM_SOURCE_DIR "/tests/nki/"} + script + ".py");
-    EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
-    EXPECT_THAT(ran.out, HasSubstr(checks));
-  }
+                                       {"registers", "31 checks"}})
+    passes(script, checks);
 }
 
 // PyTorch around kernels runs on the host, whatever device the script names.

@@ -1,7 +1,6 @@
 """torch_neuronx.bucket_model_trace: a model traced for several sizes of inputs, among which a function of the script
 chooses at each call."""
 import io
-import os
 
 import torch
 
@@ -59,10 +58,7 @@ class BucketModel(torch.nn.Module):
         return memory.getvalue()
 
     def save(self, f, _extra_files=None):
-        if hasattr(f, "write"):
-            f.write(self.save_to_buffer())
-        else:
-            _traced.replace(os.fspath(f), self.save_to_buffer())
+        _traced.keep(self.save_to_buffer(), f)
 
 
 def loaded(found):

@@ -4,6 +4,7 @@ from trnsim.torch._values import Unsupported
 
 NARROW = ("i8", "ui8", "i16")
 
+
 def gather(text, a, indices, sizes, collapsed, start_map):
     """Slices of `a` at `indices` [..., len(start_map)]: batch dimensions come first, offsets behind them."""
     batch = indices.shape[:-1]

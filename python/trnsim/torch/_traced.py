@@ -166,10 +166,7 @@ class TracedModel(torch.nn.Module):
         return memory.getvalue()
 
     def save(self, f, _extra_files=None):
-        if hasattr(f, "write"):
-            f.write(self.save_to_buffer())
-        else:
-            replace(os.fspath(f), self.save_to_buffer())
+        keep(self.save_to_buffer(), f)
 
 
 def together(models, inputs):
@@ -189,6 +186,14 @@ def together(models, inputs):
     copies = [new_tensor(Value(v.meta, buffer=v.buffer, host=v.host)) for v in asked]  # states keep their memory
     tensors = iter([t.cpu() for t in copies] if running.backend.computes else copies)
     return mapped(lambda _: next(tensors), first._program.form)
+
+
+def keep(data, f):
+    """In a file that is open, or in all of the one of that path."""
+    if hasattr(f, "write"):
+        f.write(data)
+    else:
+        replace(os.fspath(f), data)
 
 
 def replace(path, data):

@@ -2,7 +2,6 @@
 process. Inputs come by place, and their shapes say which program a call takes."""
 import contextlib
 import io
-import os
 
 import torch
 
@@ -64,10 +63,7 @@ class NxDModelExecutor(torch.nn.Module):
         return memory.getvalue()
 
     def save(self, f, _extra_files=None):
-        if hasattr(f, "write"):
-            f.write(self.save_to_buffer())
-        else:
-            _traced.replace(os.fspath(f), self.save_to_buffer())
+        _traced.keep(self.save_to_buffer(), f)
 
 
 _traced.READERS[FIRST] = lambda found: NxDModelExecutor(built.read(found, kind=NxDModel))
