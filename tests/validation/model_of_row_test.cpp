@@ -99,7 +99,7 @@ TEST_F(PublishedModels, SizesThatContradictEachOtherAreRefused) {
     }
   };
   wrong({"vit-base, image 224 patch 16", "", ",,,,,", "128"}, "sequences of 197, not of 128");
-  wrong({"vit-base, image 225 patch 16"}, "patch_size");
+  wrong({"vit-base, image 12 patch 16"}, "patch_size");
 }
 
 TEST_F(PublishedModels, UnsupportedModelsHaveAReason) {

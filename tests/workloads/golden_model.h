@@ -84,7 +84,12 @@ inline constexpr const char* kWritingDecoders[] = {"qwen2_tiny",
                                                    "minicpm_tiny",
                                                    "minicpm3_tiny",
                                                    "orion_tiny",
-                                                   "ernie4_5_moe_tiny"};
+                                                   "ernie4_5_moe_tiny",
+                                                   "kimi_k2_tiny",
+                                                   "ministral3_tiny",
+                                                   "granitemoehybrid_tiny",
+                                                   "granitemoehybrid_nope_tiny",
+                                                   "hunyuan_v1_dense_tiny"};
 
 /// The same with a sliding window, with PyTorch's text.
 inline constexpr const char* kWindowed[] = {"mistral_tiny", "phi3_tiny",       "gemma2_tiny",

@@ -1,10 +1,15 @@
 // Keys of families of their own that would make another model: refused by name.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <cmath>
 
 #include "tests/workloads/golden_model.h"
 #include "tests/workloads/models.h"
 #include "tests/workloads/support.h"
 #include "workloads/checkpoints/json_file.h"
+#include "workloads/models/decoder/decoder_arch.h"
+#include "workloads/models/presets.h"
 
 namespace workloads {
 namespace {
@@ -105,6 +110,61 @@ TEST_F(LaterFamilies, MobileBertsOfOtherPartsAreRefused) {
   const ModelPtr model = read_config(golden("mobilebert_tiny"));
   EXPECT_EQ(model->with_head(Head::kTokens)->head(), Head::kTokens);
   EXPECT_TRUE(fails(Fault::kUsage, [&] { model->with_head(Head::kMaskedTokens); }, {"MobileBERT", "hidden tokens"}));
+}
+
+// Granite 4 is built in where all layers attend, Hunyuan with norms of queries and keys.
+TEST_F(LaterFamilies, PartsOfGranite4AndHunyuanThatAreNotBuiltInAreRefused) {
+  EXPECT_TRUE(fails(Fault::kData, reading("granitemoehybrid_tiny", "layer_types", {"attention", "mamba"}),
+                    {"layer_types", "Mamba", "granite-4.0-micro"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("granitemoehybrid_tiny", "layer_types", nullptr), {"layer_types", "Mamba"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("granitemoehybrid_tiny", "num_local_experts", 8), {"num_local_experts"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("granitemoehybrid_tiny", "shared_intermediate_size", 0),
+                    {"shared_intermediate_size"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("hunyuan_v1_dense_tiny", "use_qk_norm", false), {"use_qk_norm"}));
+  EXPECT_TRUE(fails(
+      Fault::kData,
+      reading("kimi_k2_tiny", "rope_scaling", {{"type", "yarn"}, {"factor", 4}, {"beta_fast", 1}, {"beta_slow", 2}}),
+      {"beta_fast", "beta_slow"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("eurobert_tiny", "clf_pooling", "max"), {"clf_pooling", "bos"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("eurobert_tiny", "num_key_value_heads", 3), {"num_key_value_heads"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("eurobert_tiny", "rope_scaling", {{"type", "linear"}}), {"rope_scaling"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("dinov2_tiny", "drop_path_rate", 0.1), {"drop_path_rate"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("dinov2_tiny", "mlp_ratio", -1), {"mlp_ratio"}));
+}
+
+// Published counts of parameters, in billions: of Ministral 3 without its encoder of pictures 3.4, 8.4 and 13.5; of
+// Granite 4 3.4, 1.6 and 0.35; of EuroBERT 0.21, 0.61 and 2.1; of Kimi K2 1,026 (Kimi Team, arXiv:2507.20534).
+TEST_F(LaterFamilies, PresetsHaveThePublishedSizes) {
+  for (const auto& [name, billions] : {std::pair{"ministral3-3b", 3.43},
+                                       {"ministral3-8b", 8.49},
+                                       {"ministral3-14b", 13.51},
+                                       {"granite-4.0-micro", 3.40},
+                                       {"granite-4.0-1b", 1.63},
+                                       {"granite-4.0-350m", 0.352},
+                                       {"hunyuan-7b", 7.50},
+                                       {"hunyuan-1.8b", 1.79},
+                                       {"hunyuan-4b", 4.22},
+                                       {"eurobert-210m", 0.212},
+                                       {"eurobert-610m", 0.608},
+                                       {"eurobert-2.1b", 2.11},
+                                       {"kimi-k2", 1026.4}})
+    EXPECT_NEAR(static_cast<double>(parameter_count(model_preset(name)->weights())) * 1e-9 / billions, 1, 0.005)
+        << name;
+}
+
+// Queries of Ministral 3 grow behind the positions that it was trained for first: sequences within have no tables of
+// their own, and give the device no work more.
+TEST_F(LaterFamilies, QueriesGrowBehindTheFirstPositionsAlone) {
+  const RotaryArch rotary = read_config(golden("ministral3_tiny"))->info().decoder->block.rotary;
+  const auto names = [&](std::int64_t length) {
+    std::vector<std::string> out;
+    for (const HostTable& table : rope_tables(rotary, length)) out.push_back(table.name);
+    return out;
+  };
+  EXPECT_THAT(names(10), testing::ElementsAre("rope.cos", "rope.sin"));
+  EXPECT_THAT(names(11), testing::ElementsAre("rope.cos", "rope.sin", "rope.query.cos", "rope.query.sin"));
+  EXPECT_DOUBLE_EQ(rotary.query_size(9), 1);
+  EXPECT_DOUBLE_EQ(rotary.query_size(20), 1 + 0.3 * std::log(3.0));
 }
 
 // Their layers are Llama's, under a model_type of their own.

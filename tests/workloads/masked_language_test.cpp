@@ -42,7 +42,8 @@ TEST_P(MaskedLanguage, Fp32FollowsPyTorch) {
 
 INSTANTIATE_TEST_SUITE_P(
     Golden, MaskedLanguage,
-    testing::Values(MaskedCase{"bert_mlm_tiny"}, MaskedCase{"bert_mlm_tiny", 2, 2}, MaskedCase{"roberta_mlm_tiny"},
+    testing::Values(MaskedCase{"eurobert_mlm_tiny", 2, 2}, MaskedCase{"eurobert_mlm_tiny", 1, 1, 2},
+                    MaskedCase{"bert_mlm_tiny"}, MaskedCase{"bert_mlm_tiny", 2, 2}, MaskedCase{"roberta_mlm_tiny"},
                     MaskedCase{"roberta_mlm_tiny", 2, 2}, MaskedCase{"distilbert_mlm_tiny"},
                     MaskedCase{"electra_mlm_tiny"}, MaskedCase{"albert_mlm_tiny"}, MaskedCase{"esm_mlm_tiny", 2, 2},
                     MaskedCase{"mpnet_mlm_tiny", 2, 2}, MaskedCase{"modernbert_mlm_tiny", 2, 2},

@@ -65,7 +65,10 @@ INSTANTIATE_TEST_SUITE_P(Golden, Verify,
                                          Case{"vit_tiny", 1, ""}, Case{"vit_tiny", 2, ""},
                                          Case{"vit_tiny", 1, "-fusion"}, Case{"deit_tiny", 1, ""},
                                          Case{"deit_teacher_tiny", 1, ""}, Case{"deit_teacher_tiny", 2, ""},
-                                         Case{"clip_tiny", 1, ""}, Case{"clip_tiny", 2, ""},
+                                         Case{"clip_tiny", 1, ""}, Case{"clip_tiny", 2, ""}, Case{"siglip_tiny", 1, ""},
+                                         Case{"siglip_tiny", 2, ""}, Case{"dinov2_tiny", 1, ""},
+                                         Case{"dinov2_tiny", 2, ""}, Case{"dinov2_gated_tiny", 1, ""},
+                                         Case{"dinov2_gated_tiny", 2, ""},
                                          // A sample each: gradients of one row are their parameters' own.
                                          Case{"deit_teacher_tiny", 6, ""}, Case{"vit_tiny", 6, ""}));
 

@@ -57,7 +57,7 @@ TEST(Vit, ConfigIsWrittenAndReadAgain) {
   write_config(model, s.path());
   EXPECT_EQ(read_config(s.path())->config_json(), model->config_json());
   auto file = nlohmann::json::parse(model->config_json());
-  file["patch_size"] = 5;
+  file["patch_size"] = 17;
   s.write("config.json", file.dump());
   EXPECT_TRUE(fails(Fault::kData, [&] { read_config(s.path()); }, {"patch_size", "image_size 16"}));
   file["patch_size"] = 4, file["qkv_bias"] = false;
@@ -80,7 +80,7 @@ TEST(Vit, ClipsVisionModelClassifiesByTheMeanOfPatches) {
   file["architectures"] = {"CLIPModel"};
   s.write("config.json", file.dump());
   EXPECT_TRUE(fails(Fault::kData, [&] { read_config(s.path()); }, {"pictures", "vision_config.save_pretrained"}));
-  file["architectures"] = {"CLIPForImageClassification"}, file["vision_config"]["patch_size"] = 5;
+  file["architectures"] = {"CLIPForImageClassification"}, file["vision_config"]["patch_size"] = 17;
   s.write("config.json", file.dump());
   EXPECT_TRUE(fails(Fault::kData, [&] { read_config(s.path()); }, {"vision_config", "patch_size"}));
   const auto millions = [](const char* name) {
@@ -88,6 +88,40 @@ TEST(Vit, ClipsVisionModelClassifiesByTheMeanOfPatches) {
   };
   EXPECT_NEAR(millions("clip-vision-base-patch32"), 87.46, 0.02);
   EXPECT_NEAR(millions("clip-vision-large-patch14"), 303.18, 0.1);
+}
+
+// Published counts: of DINOv2's encoders 22, 86, 300 and 1,100 M parameters; of SigLIP's so400m 428 M with the head
+// that pools, of which 413 M are the layers and embeddings.
+TEST(Vit, Dinov2AndSiglipHaveThePublishedSizes) {
+  const Scratch s;
+  for (const char* name : {"siglip_tiny", "dinov2_tiny", "dinov2_gated_tiny"}) {
+    const ModelPtr model = read_config(golden(name));
+    const Weights weights = load_weights(golden(name), model, 1);
+    EXPECT_TRUE(weights.notes.empty()) << name;
+    write_config(model, s.path());
+    save_weights(s.path(), model, weights);
+    EXPECT_EQ(read_config(s.path())->config_json(), model->config_json()) << name;
+    EXPECT_EQ(Checkpoint::open(s.path()).names(), Checkpoint::open(golden(name)).names()) << name;
+  }
+  const auto millions = [](const char* name) {
+    return static_cast<double>(parameter_count(model_preset(name)->weights())) * 1e-6;
+  };
+  EXPECT_NEAR(millions("dinov2-small"), 21.7, 0.1);
+  EXPECT_NEAR(millions("dinov2-base"), 85.8, 0.1);
+  EXPECT_NEAR(millions("dinov2-large"), 303.4, 0.2);
+  EXPECT_NEAR(millions("dinov2-giant"), 1135, 1);
+  EXPECT_NEAR(millions("siglip-so400m-patch14-384"), 412.9, 0.2);
+  EXPECT_EQ(model_preset("siglip-so400m-patch14-384")->sizes().positions, 27 * 27);
+}
+
+// Rows and columns behind the last whole patch are left out, as a convolution without padding leaves them.
+TEST(Images, APictureThatIsNoMultipleOfItsPatchesIsCut) {
+  const ImageShape shape{.size = 5, .channels = 1, .patch = 2, .specials = 0};
+  std::vector<float> picture(25), rows;
+  for (std::size_t i = 0; i < picture.size(); ++i) picture[i] = static_cast<float>(i);
+  append_patches(picture, shape, rows);
+  EXPECT_EQ(shape.tokens(), 4);
+  EXPECT_THAT(rows, ElementsAre(0, 1, 5, 6, 2, 3, 7, 8, 10, 11, 15, 16, 12, 13, 17, 18));
 }
 
 // Parameters of the distilled models as Touvron et al. have them, table 5: 87 M with the second token and head.

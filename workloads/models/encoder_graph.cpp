@@ -111,7 +111,7 @@ runtime::ValueId EncoderGraph::rows_of(const char* label, const std::string& tab
 runtime::ValueId EncoderGraph::mean_of(ValueId x, ValueId first, ValueId mask) {
   const ValueId query = graph_.add1(runtime::kAffine, "mean.query", {first}, runtime::AffineAttrs{.alpha = 0});
   AttentionArch arch = arch_.attention;  // every rank has the tokens with all of their heads
-  arch.heads *= net_.program().ranks, arch.kv_heads *= net_.program().ranks, arch.dropout = 0;
+  arch.heads *= net_.program().ranks, arch.kv_heads = arch.heads, arch.dropout = 0;
   return net_.heads("mean", {query, x, x}, arch, {.queries = 1, .mask = mask});
 }
 

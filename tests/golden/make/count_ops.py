@@ -624,6 +624,42 @@ class MobileBert(nn.Module):
         return self.scaled(self.inner[6](y) + x, 3)
 
 
+class Factors(nn.Module):
+    """Of the columns of a part's output, as DINOv2 has them; of queries by their positions, as Ministral 3 does."""
+
+    def __init__(self, of_columns):
+        super().__init__()
+        self.factors = nn.Parameter(torch.ones(HIDDEN)) if of_columns else None
+
+    def forward(self, x, mask, places):
+        x = x * 1
+        if self.factors is not None:
+            return x * self.factors
+        growth = 1 + 0.1 * torch.log(1 + torch.floor(places / 4))
+        return x * growth.unsqueeze(-1).to(x.dtype)
+
+
+class Gated(nn.Module):
+    """The MLP of DINOv2, with a gate or not."""
+
+    def __init__(self, gated):
+        super().__init__()
+        self.up, self.down = nn.Linear(HIDDEN, (2 if gated else 1) * FFN), nn.Linear(FFN, HIDDEN)
+        self.gated = gated
+
+    def forward(self, x, mask, places):
+        y = self.up(x)
+        if not self.gated:
+            return self.down(functional.gelu(y))
+        first, second = y.chunk(2, dim=-1)
+        return self.down(functional.silu(first) * second)
+
+
+class Same(nn.Module):
+    def forward(self, x, mask, places):
+        return x * 1
+
+
 RELATIVES = {
     "cohere": Relative(lambda: CohereNorm(HIDDEN), place="parallel", pairs="fp32"),
     "glm": Relative(lambda: RmsNorm(HIDDEN, False), share=0.5, pairs="spread", wide=True),
@@ -677,6 +713,10 @@ def main():
     forward, backward = counted(Deberta())
     print(f"deberta: beyond a BERT {forward - bert[0]:+d}, {backward - bert[1]:+d}")
     print(f"mobilebert: with one feed-forward part {counted(MobileBert(1))}, with two {counted(MobileBert(2))}")
+    for name, layer, without in (("dinov2's factors", Factors(True), Same()), ("queries that grow", Factors(False), Same()),
+                                 ("dinov2's gate", Gated(True), Gated(False))):
+        more, less = counted(layer), counted(without)
+        print(f"{name}: {more[0] - less[0]:+d}, {more[1] - less[1]:+d}")
     print(f"bart: encoder {counted(BartLayer(False))}, decoder {counted(BartLayer(True))}")
 
 

@@ -6,7 +6,8 @@ modeling_helium.py, modeling_ernie4_5.py, modeling_ernie4_5_moe.py, modeling_nem
 modeling_exaone4.py, modeling_olmo.py, modeling_olmo3.py, modeling_granitemoe.py, modeling_qwen2_moe.py,
 modeling_llama.py, modeling_stablelm.py, modeling_gptj.py, modeling_codegen.py, modeling_bloom.py, modeling_mpt.py,
 modeling_granitemoeshared.py, modeling_deepseek_v2.py, modeling_deepseek_v3.py, modeling_persimmon.py,
-modeling_gpt_oss.py, modeling_dbrx.py, modeling_llama4.py, DeepSeek's own modeling_deepseek.py of deepseek-moe-16b, and
+modeling_gpt_oss.py, modeling_dbrx.py, modeling_llama4.py, modeling_ministral3.py, modeling_granitemoehybrid.py,
+modeling_hunyuan_v1_dense.py, DeepSeek's own modeling_deepseek.py of deepseek-moe-16b, and
 the code that their publishers have beside the weights of InternLM 1 to 3, Baichuan 1 and 2, EXAONE 3, ChatGLM2 and 3,
 Qwen, MiniCPM, MiniCPM3 and Orion."""
 import math
@@ -122,6 +123,12 @@ TRAITS["ernie4_5_moe"] = {"pairs": True, "keys": {
     "first_k_dense_replace": "moe_layer_start_index", "moe_layer_freq": "moe_layer_interval", "topk_method": None,
     "scoring_func": None, "n_group": None, "norm_topk_prob": None, "routed_scaling_factor": None}}
 TRAITS["orion"] = {"norm": "layer"}
+TRAITS["kimi_k2"], TRAITS["ministral3"] = {"pairs": True}, {}
+TRAITS["granitemoehybrid"] = {"names": {**LLAMA, "gate_up": "shared_mlp.input_linear",
+                                        "down": "shared_mlp.output_linear"},
+                              "keys": {"intermediate_size": "shared_intermediate_size"}}
+TRAITS["hunyuan_v1_dense"] = {"names": {**LLAMA, "q_norm": "self_attn.query_layernorm",
+                                        "k_norm": "self_attn.key_layernorm"}, "normed_last": True}
 
 WIDE = {**decoder.BASE, "hidden_size": 32, "head_dim": 8, "eps": 1e-5}
 WIDE.pop("rms_norm_eps")
@@ -229,6 +236,23 @@ FAMILIES = {
     "orion": {**WIDE, "attention_bias": False},
     "ernie4_5_moe": {**WIDE, **ROUTED, "scoring_func": "softmax", "n_group": 1, "norm_topk_prob": True,
                      "routed_scaling_factor": 1.0, "use_bias": False, "tie_word_embeddings": True},
+    "kimi_k2": {**LATENT, "q_lora_rank": 12, "routed_scaling_factor": 2.8, "n_group": 1, "topk_group": 1,
+                "norm_topk_prob": True,
+                "rope_scaling": {"type": "yarn", "factor": 4.0, "original_max_position_embeddings": 10,
+                                 "beta_fast": 1.0, "beta_slow": 1.0, "mscale": 1.0, "mscale_all_dim": 1.0}},
+    "ministral3": {**WIDE, "sliding_window": None,
+                   "rope_parameters": {"rope_type": "yarn", "rope_theta": 10000.0, "factor": 4.0, "beta_fast": 2.0,
+                                       "beta_slow": 1.0, "original_max_position_embeddings": 10, "mscale": 1.0,
+                                       "mscale_all_dim": 1.0, "llama_4_scaling_beta": 0.3}},
+    "granitemoehybrid": {**WIDE, "num_local_experts": 0, "embedding_multiplier": 3.0, "residual_multiplier": 0.5,
+                         "attention_multiplier": 0.2, "logits_scaling": 2.0, "attention_bias": False,
+                         "tie_word_embeddings": True, "layer_types": ["attention", "attention"],
+                         "position_embedding_type": "rope"},
+    "granitemoehybrid_nope": {**WIDE, "num_local_experts": 0, "embedding_multiplier": 3.0, "residual_multiplier": 0.5,
+                              "attention_multiplier": 0.2, "logits_scaling": 2.0, "attention_bias": True,
+                              "layer_types": ["attention", "attention"], "position_embedding_type": "nope"},
+    "hunyuan_v1_dense": {**WIDE, "attention_bias": False, "tie_word_embeddings": True,
+                         "rope_scaling": {"type": "dynamic", "alpha": 50.0, "factor": 1.0}},
     "dbrx": {**WIDE, "num_local_experts": 8, "num_experts_per_tok": 3, "clip_qkv": 0.2, "router_aux_loss_coef": 0.05,
              "output_router_logits": False, "resid_pdrop": 0.0, "emb_pdrop": 0.0},
 }
@@ -241,7 +265,8 @@ NAMED = {"cohere": "Cohere", "cohere2": "Cohere2", "glm": "Glm", "glm4": "Glm4",
          "llama": "Llama", "stablelm": "StableLm", "gptj": "GPTJ", "codegen": "CodeGen", "bloom": "Bloom", "mpt": "Mpt",
          "internlm": "InternLM", "internlm2": "InternLM2", "internlm3": "InternLM3", "baichuan": "Baichuan",
          "exaone": "Exaone", "qwen": "QWen", "chatglm": "ChatGLM", "minicpm": "MiniCPM", "minicpm3": "MiniCPM3",
-         "orion": "Orion", "ernie4_5_moe": "Ernie4_5_Moe", "dbrx": "Dbrx", "llama4_text": "Llama4"}
+         "kimi_k2": "KimiK2", "ministral3": "Ministral3", "granitemoehybrid": "GraniteMoeHybrid",
+         "hunyuan_v1_dense": "HunYuanDenseV1", "orion": "Orion", "ernie4_5_moe": "Ernie4_5_Moe", "dbrx": "Dbrx", "llama4_text": "Llama4"}
 
 
 def type_of(family):
@@ -262,7 +287,7 @@ def biases(c):
         out |= {"q", "k", "v"}
     if c.get("bias"):
         out |= {"o", "gate", "up", "down"} if c["model_type"] == "internlm3" else {"q", "k", "v", "o"}
-    if c.get("attention_bias") and c["model_type"] in ("minicpm", "orion", "cohere", "cohere2", "nemotron", "arcee", "olmo", "llama", "gpt_oss"):
+    if c.get("attention_bias") and c["model_type"] in ("minicpm", "orion", "cohere", "cohere2", "nemotron", "arcee", "olmo", "llama", "gpt_oss", "granitemoehybrid"):
         out.add("o")
     return out | ({"gate", "up", "down"} if c.get("mlp_bias") else set())
 
@@ -382,7 +407,7 @@ def shapes(c):
             out |= dbrx_shapes(c, p)
         elif c["model_type"] == "llama4_text":
             out |= llama4_shapes(c, p, i)
-        elif "num_local_experts" in c:
+        elif c.get("num_local_experts"):
             e, ffn = c["num_local_experts"], c["intermediate_size"]
             out[p + "block_sparse_moe.router.layer.weight"] = (e, h)
             out[p + "block_sparse_moe.input_linear.weight"] = (e, 2 * ffn, h)
@@ -419,6 +444,10 @@ def rotate(x, c, layer=0):
     head, length = x.shape[-1], x.shape[-2]
     size = c.get("rotary_dim") or int(c.get("partial_rotary_factor", 1) * head)
     turned, still = x[..., :size], x[..., size:]
+    if c.get("rope_scaling", {}).get("alpha"):
+        c = {**c, "rope_theta": c["rope_theta"] * c["rope_scaling"]["alpha"] ** (size / (size - 2))}
+    if "rope_parameters" in c:
+        c = {**c, "rope_scaling": c["rope_parameters"], "rope_theta": c["rope_parameters"]["rope_theta"]}
     if c["model_type"] == "olmo3" and not is_full(c, layer):  # only layers without a window are scaled
         c = {key: value for key, value in c.items() if key != "rope_scaling"}
     if not traits(c).get("pairs"):
@@ -507,7 +536,7 @@ def slopes(heads, most):
 def is_full(c, layer):
     if "sliding_window_pattern" in c:
         return (layer + 1) % c["sliding_window_pattern"] == 0
-    return c.get("layer_types", {layer: "full_attention"})[layer] == "full_attention"
+    return c.get("layer_types", {layer: "full_attention"})[layer] in ("full_attention", "attention")
 
 
 def attention(y, p, w, c, layer):
@@ -515,10 +544,15 @@ def attention(y, p, w, c, layer):
         return latent_attention(y, p, w, c)
     t, (batch, length, _), heads = traits(c), y.shape, c["num_attention_heads"]
     n, q, k, v = t["names"], *queries_keys_values(y, p, w, c)
-    if "q_norm" in n:
-        q, k = (norm(x.flatten(-2) if t.get("joint") else x, p + n[part], w, c).view(x.shape)
+
+    def normed(q, k):
+        return (norm(x.flatten(-2) if t.get("joint") else x, p + n[part], w, c).view(x.shape)
                 for x, part in ((q, "q_norm"), (k, "k_norm")))
-    turns = not c.get("no_rope_layer_interval") or (layer + 1) % c["no_rope_layer_interval"] != 0
+
+    if "q_norm" in n and not t.get("normed_last"):
+        q, k = normed(q, k)
+    every = 1 if c.get("position_embedding_type") == "nope" else c.get("no_rope_layer_interval")
+    turns = not every or (layer + 1) % every != 0
     if c["model_type"] == "llama4_text":
         if turns and c["use_qk_norm"]:
             q, k = (x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + c["eps"]) for x in (q, k))
@@ -530,6 +564,11 @@ def attention(y, p, w, c, layer):
     alibi = t.get("alibi", 8 if "max_position_embeddings" in c and not c["max_position_embeddings"] else None)
     if not alibi and turns and not (t.get("only_windowed") and is_full(c, layer)):
         q, k = rotate(q, c, layer), rotate(k, c, layer)
+    if t.get("normed_last"):
+        q, k = normed(q, k)
+    if "rope_parameters" in c:  # queries grow with their position
+        spans = torch.arange(length) // c["rope_parameters"]["original_max_position_embeddings"]
+        q = q * (1 + c["rope_parameters"]["llama_4_scaling_beta"] * torch.log(1 + spans.double()))[:, None].to(q.dtype)
     k, v = (x.repeat_interleave(heads // k.shape[1], 1) for x in (k, v))
     scores = q @ k.transpose(2, 3) * c.get("attention_multiplier", 1 / math.sqrt(c["head_dim"]))
     place = torch.arange(length)
@@ -623,7 +662,7 @@ def mlp(y, p, w, c):
     if c["model_type"] == "llama4_text":
         p += "feed_forward."
         return llama4_mixture(y, p, w, c) if p + "router.weight" in w else gated(y, p, w)
-    if "num_local_experts" in c:
+    if c.get("num_local_experts"):
         out = mixture(y, p + "block_sparse_moe.", w, c)
         if "shared_intermediate_size" not in c:
             return out
@@ -672,7 +711,7 @@ def forward(w, ids, c):
     return logits + w[head + ".bias"] if head + ".bias" in w else logits
 
 
-ARCHITECTURES = {"qwen": "QWenLMHeadModel", "chatglm": "ChatGLMForConditionalGeneration"}
+ARCHITECTURES = {"kimi_k2": "DeepseekV3ForCausalLM", "qwen": "QWenLMHeadModel", "chatglm": "ChatGLMForConditionalGeneration"}
 
 
 def config_of(family, changes):

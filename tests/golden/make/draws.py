@@ -19,14 +19,15 @@ DECODERS = [family for family in decoder.FAMILIES if family not in ("phi3_long",
 ENCODERS = [*encoder.FAMILIES, *(f + "_tokens" for f in ("bert", "electra", "roberta")),
             *(f + "_mlm" for f in ("bert", "roberta", "distilbert", "electra", "albert"))]
 RELATIVES = [*encoder_relatives.FAMILIES, *(f + "_tokens" for f in ("esm", "modernbert", "mpnet", "rembert",
-                                                                 "roformer", "deberta-v2", "new", "nomic_bert")),
+                                                                 "roformer", "deberta-v2", "new", "nomic_bert", "eurobert")),
              *(f + "_mlm" for f in ("esm", "mpnet", "modernbert", "megatron-bert", "rembert", "roformer", "xlm",
-                                    "xlm-roberta-xl", "deberta", "deberta-v2", "new", "nomic_bert"))]
+                                    "xlm-roberta-xl", "deberta", "deberta-v2", "new", "nomic_bert", "eurobert"))]
 KINDS = {"decoder": 8, "plain": 3, "decoder relative": 6, "gpt": 2, "encoder": 5, "encoder relative": 4, "vit": 2,
          "t5": 2, "bart": 1}
 JOINT = ("olmo2", "olmoe", "olmo3", "olmo3_yarn", "flex_olmo")  # heads that are normed as one: no rank has some of them
 CLASSIFIERS = ("llama", "mistral", "qwen2", "qwen3", "gemma", "phi3")
 ADAPTED = ("internlm", "internlm3", "minicpm", "orion", "cohere", "cohere2", "helium", "ernie4_5", "seed_oss", "exaone4", "olmo", "llama_bias")
+LATENT = ("deepseek_v", "kimi")
 TARGETS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
 
 
@@ -95,7 +96,7 @@ def a_decoder_relative(family, draw):
     heads = draw.choice([4, 8]) if family == "codegen" else draw.randint(1, 8)
     shared = draw.choice([n for n in range(1, heads + 1) if heads % n == 0])
     if family in ("codegen", "gptj", "bloom", "mpt", "persimmon", "baichuan", "baichuan_slopes", "qwen", "minicpm3") \
-            or family.startswith("deepseek_v"):
+            or family.startswith(LATENT):
         shared = heads
     changes = {"vocab_size": vocab, "hidden_size": heads * size, "num_hidden_layers": draw.randint(1, 4),
                "num_attention_heads": heads, "num_key_value_heads": shared, "head_dim": size,
@@ -114,7 +115,14 @@ def a_decoder_relative(family, draw):
     if "n_routed_experts" in decoder_relatives.FAMILIES[family]:
         changes |= {"first_k_dense_replace": draw.randint(0, changes["num_hidden_layers"] - 1),
                     "moe_intermediate_size": upto(draw, 3, 60)}
-    if family.startswith("deepseek_v"):
+    if family.startswith("granitemoehybrid"):
+        changes["layer_types"] = ["attention"] * changes["num_hidden_layers"]
+    if family == "ministral3":
+        original = draw.randint(3, seq + 5)
+        changes["rope_parameters"] = {**decoder_relatives.FAMILIES[family]["rope_parameters"],
+                                      "rope_theta": changes["rope_theta"], "original_max_position_embeddings": original,
+                                      "llama_4_scaling_beta": draw.choice([0.1, 1.0])}
+    if family.startswith(LATENT):
         still, turned = draw.randint(1, 12), 2 * draw.randint(1, 6)
         still += still % 2
         changes |= {"head_dim": None, "kv_lora_rank": draw.randint(2, 40), "qk_nope_head_dim": still,
@@ -208,9 +216,12 @@ def an_encoder_relative(family, draw):
         changes |= {"input_embedding_size": draw.randint(2, 60), "output_embedding_size": draw.randint(2, 60)}
     if family.startswith("deberta"):
         changes["pooler_hidden_size"] = hidden
+    shared = heads
+    if family.startswith("eurobert"):
+        shared = changes["num_key_value_heads"] = draw.choice([n for n in range(1, heads + 1) if heads % n == 0])
     sizes = {"BATCH": draw.randint(1, 5), "SEQ": seq, "VOCAB": vocab, "H": hidden, "HEADS": heads, "FFN": ffn,
              "LABELS": labels}
-    return changes, sizes, heads
+    return changes, sizes, shared
 
 
 def a_bart(family, draw):

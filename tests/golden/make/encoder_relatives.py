@@ -5,7 +5,7 @@ FAMILY` calls it. FAMILY_tokens labels tokens, FAMILY_mlm says which tokens mask
 Written after transformers' modeling_esm.py, modeling_mpnet.py, modeling_modernbert.py, modeling_xlm_roberta_xl.py,
 modeling_megatron_bert.py, modeling_roberta_prelayernorm.py, modeling_data2vec_text.py, modeling_rembert.py,
 modeling_ernie.py, modeling_xlm.py, modeling_flaubert.py, modeling_roformer.py,
-modeling_deberta.py and modeling_deberta_v2.py; gated.py has some more."""
+modeling_deberta.py and modeling_deberta_v2.py; gated.py and eurobert.py have some more."""
 import math
 import sys
 
@@ -13,6 +13,7 @@ import torch
 
 import common
 import deberta
+import eurobert
 import gated
 
 BATCH, SEQ, VOCAB, H, HEADS, FFN, LABELS = 4, 20, 32, 16, 4, 24, 3
@@ -72,7 +73,7 @@ FAMILIES = {
     "flaubert": {**XLM, "model_type": "flaubert", "architectures": ["Flaubert"], "pre_norm": True, "layerdrop": 0.0,
                  "gelu_activation": False},
 }
-FAMILIES |= gated.families(BERT, LABELLED, H, HEADS)
+FAMILIES |= gated.families(BERT, LABELLED, H, HEADS) | eurobert.families(LABELLED, H, HEADS, FFN)
 FIRST = {"norms_first": True}  # a layer's norms are those of its parts' inputs
 CLS = {"pooled": "pooler.dense", "top": "classifier", "lm": ("cls.predictions.transform.dense",
        "cls.predictions.transform.LayerNorm", "cls.predictions.bias")}
@@ -396,7 +397,7 @@ def make(family, folder, seed=3, changes=None, sizes=None, **drawn):
     config["architectures"] = [config["architectures"][0] + made_for]
     torch.set_num_threads(1)
     torch.manual_seed(seed)
-    model = Model(family, task, config)
+    model = (eurobert.Model if config["model_type"] == "eurobert" else Model)(family, task, config)
 
     def loss_of(w, batch):
         logits = model.forward(w, batch)

@@ -104,9 +104,9 @@ class LayerSpecs {
 BlockArch bert_block(const BertConfig& c) {
   const BertDialect& dialect = dialect_of(c.kind);
   const BertLayerNames& names = dialect.in_layer;
-  return {.norm = {.bias = c.norm_bias, .eps = c.layer_norm_eps},
+  return {.norm = {.rms = c.rms, .bias = c.norm_bias, .eps = c.layer_norm_eps},
           .attention = {.heads = c.num_attention_heads,
-                        .kv_heads = c.num_attention_heads,
+                        .kv_heads = c.key_heads(),
                         .head = c.num_attention_heads > 0 ? c.head_size() : 0,
                         .causal = false,
                         .scale = score_scale(c),
@@ -142,9 +142,11 @@ void bert_layer(SpecList& list, const BertConfig& c, std::int64_t layer) {
   LayerSpecs specs{list, dialect.layer(layer)};
   list.at(layer);
   std::int64_t place = 0;
+  const std::int64_t keys = c.key_heads() * c.head_size();
   for (const auto& [part, bias] :
        {std::pair{names.query, names.query_bias}, {names.key, std::string_view{}}, {names.value, names.value_bias}})
-    specs.linear(part, {h, h}, c.attention_bias && (names.query_bias.empty() || !bias.empty()),
+    specs.linear(part, {h, part == names.query ? h : keys},
+                 c.attention_bias && (names.query_bias.empty() || !bias.empty()),
                  {.fused = names.fused,
                   .place = place++,
                   .count = names.fused.empty() ? 1 : 3,

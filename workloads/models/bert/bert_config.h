@@ -43,11 +43,12 @@ enum class BertKind {
   kDebertaV2,
   kNew,
   kGte,
-  kNomic
+  kNomic,
+  kEuroBert
 };
 
 /// The tables of config.json's keys.
-enum class BertKeys : std::uint8_t { kBert, kDistilBert, kModernBert, kXlm, kDeberta, kNew, kNomic };
+enum class BertKeys : std::uint8_t { kBert, kDistilBert, kModernBert, kXlm, kDeberta, kNew, kNomic, kEuro };
 
 struct BertConfig;
 
@@ -136,8 +137,10 @@ struct BertMore {
   std::int64_t output_embedding_size = 0;  // of the table of the head for masked tokens
   bool use_task_id = false;                // the first row of a table of tasks is added to each token
   std::int64_t task_type_vocab_size = 3;
-  bool norms_first = false;  // a layer's norms are of its parts' inputs
-  double rope_factor = 1;    // of "ntk", by which rotary positions reach farther
+  bool norms_first = false;              // a layer's norms are of its parts' inputs
+  double rope_factor = 1;                // of "ntk", by which rotary positions reach farther
+  bool rms = false;                      // norms are by root mean squares
+  std::int64_t num_key_value_heads = 0;  // 0: as many as of queries
 };
 
 /// The same of ModernBERT.
@@ -147,7 +150,8 @@ struct ModernBertMore {
   std::int64_t local_attention = 0;                  // the others see half as many on both sides; 0: all
   bool norm_bias = true, attention_bias = true, mlp_bias = true, decoder_bias = true, classifier_bias = true;
   std::optional<bool> down_bias{};  // of an MLP's last layer; unset: as the others'
-  bool mean_pooling = false;        // texts are classified by the mean of their tokens
+  bool mean_pooling = false;        // texts are classified by the mean of their tokens,
+  bool late_pooling = false;        // by that of their tokens' logits
   double mlp_dropout = 0;
   double embedding_dropout = 0;
   Activation classifier_activation = Activation::kGelu;
@@ -195,6 +199,7 @@ struct BertConfig : BertMore, ModernBertMore, DebertaMore {
   std::int64_t num_labels() const { return static_cast<std::int64_t>(label_names.size()); }
   std::int64_t embedding_width() const { return embedding_size > 0 ? embedding_size : hidden_size; }
   std::int64_t head_size() const { return hidden_size / num_attention_heads; }
+  std::int64_t key_heads() const { return num_key_value_heads > 0 ? num_key_value_heads : num_attention_heads; }
   std::int64_t first_position() const {
     return dialect_of(kind).embeds.places_after_pad && !rotary ? pad_token_id + 1 : 0;
   }

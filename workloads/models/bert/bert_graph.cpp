@@ -215,12 +215,17 @@ class Bert : Embedder {
   }
 
   ValueId pooled(ValueId x) {
+    if (config_.late_pooling) return mean(dense(x));  // the last layer's outputs have the same mean
     x = config_.mean_pooling
             ? mean(x)
             : graph_.add1(runtime::kTakeRows, "pooler.first", {x}, runtime::StrideAttrs{.stride = step_.kind.length});
     if (names_.pooled.empty()) return x;
     if (!names_.heads.norm.empty()) return transformed(x);
     if (names_.heads.pooled_dropout) x = net_.dropout("pooler.dropout", x, head_dropout());
+    return dense(x);
+  }
+
+  ValueId dense(ValueId x) {
     return net_.active("pooler.tanh", net_.linear("pooler.dense", x, std::string{names_.pooled}),
                        names_.heads.pooled_fn);
   }
@@ -316,7 +321,8 @@ double bert_flops(const BertConfig& c, const Step& step, double adapters) {
   const double mlp = dialect_of(c.kind).in_layer.gate.empty() ? 2 : 3;
   const auto layers = static_cast<double>(c.num_hidden_layers), embedded = static_cast<double>(c.embedding_width());
   const double scores = 2 + (c.uses_places() ? (c.of_keys ? 1 : 0) + (c.of_queries ? 1 : 0) : 0);
-  ForwardFlops forward{.linear = layers * 2 * tokens * (4 * h * h + mlp * h * f),
+  const auto keys = static_cast<double>(c.num_attention_heads > 0 ? c.key_heads() * c.head_size() : 0);
+  ForwardFlops forward{.linear = layers * 2 * tokens * (2 * h * (h + keys) + mlp * h * f),
                        .others = layers * 2 * scores * tokens * length * h + tokens * adapters};
   forward.linear += layers * (scores - 2) * 4 * static_cast<double>(places_of(c).count) * h * h;
   forward.linear += 2 * tokens * static_cast<double>(c.conv_kernel_size) * h * h;
@@ -325,7 +331,8 @@ double bert_flops(const BertConfig& c, const Step& step, double adapters) {
   const BertDialect& dialect = dialect_of(c.kind);
   const double pooled = dialect.pooled.empty() ? 0 : h * h, transformed = dialect.heads.norm.empty() ? 0 : h * h;
   if (step.kind.head == Head::kClassifier)
-    forward.others += 2 * static_cast<double>(step.plan.micro_batch) * (pooled + h * labels);
+    forward.others += 2 * (static_cast<double>(step.plan.micro_batch) * h * labels +
+                           (c.late_pooling ? tokens : static_cast<double>(step.plan.micro_batch)) * pooled);
   if (step.kind.head == Head::kTokens) forward.others += 2 * tokens * (transformed + h * labels);
   if (step.kind.head == Head::kMaskedTokens)
     forward.linear += 2 * tokens * static_cast<double>(masked_width(c)) *

@@ -26,6 +26,9 @@ constexpr LayerOps kBertLayer{.forward = 70, .backward = 118, .core = 23};
 constexpr LayerOps kEsmLayer{.forward = 70 + 38, .backward = 118 + 27, .core = 23};
 constexpr LayerOps kModernBertLayer{.forward = 70 + 3, .backward = 118 - 23, .core = 23};
 /// Layers with scores by place, which transformers' DeBERTa writes with a dropout of its own: the same.
+/// EuroBERT's, which are those of a Llama, and as many more where heads share keys and values.
+constexpr LayerOps kEuroBertLayer{.forward = 109, .backward = 157, .core = 22};
+constexpr double kSharedKeys = 14;
 constexpr LayerOps kDebertaLayer{.forward = 70 + 68, .backward = 118 + 66, .core = 23};
 constexpr EncoderOps kBertEmbeddings{33, 19};  // with the mask
 constexpr EncoderOps kBertClassifier{18, 38};
@@ -60,7 +63,8 @@ TensorNames names_of(const BertConfig& c) {
   const BertDialect& dialect = dialect_of(c.kind);
   const std::string pooled{dialect.pooled}, prefix{dialect.prefix};
   TensorNames names{.prefix = prefix,
-                    .tops = {"embeddings.", "encoder.", "transformer.", "pooler.", "layers.", "final_norm.", "emb_ln."},
+                    .tops = {"embeddings.", "encoder.", "transformer.", "pooler.", "layers.", "final_norm.", "emb_ln.",
+                             "embed_tokens.", "norm."},
                     .endings = {{"LayerNorm.gamma", "LayerNorm.weight"}, {"LayerNorm.beta", "LayerNorm.bias"}},
                     .left_out = left_out(dialect)};
   if (dialect.pooled.starts_with("pooler.")) std::erase(names.tops, "pooler.");  // it is outside the encoder
@@ -88,7 +92,7 @@ ModelInfo info_of(const BertConfig& c) {
           .sizes = {.layers = c.num_hidden_layers,
                     .hidden = c.hidden_size,
                     .heads = c.num_attention_heads,
-                    .kv_heads = c.num_attention_heads,
+                    .kv_heads = c.key_heads(),
                     .head = c.num_attention_heads > 0 ? c.head_size() : 0,
                     .ffn = c.intermediate_size,
                     .vocabulary = c.vocab_size,
@@ -131,7 +135,8 @@ class BertModel final : public ConfigModel<BertConfig> {
                             : step.kind.head == Head::kPretraining  ? kBertPretraining
                             : step.kind.head == Head::kMaskedTokens ? kBertMasked
                                                                     : kBertClassifier;
-    const LayerOps kind = config_.uses_places()         ? kDebertaLayer
+    const LayerOps kind = config_.rms                   ? llama_layer()
+                          : config_.uses_places()       ? kDebertaLayer
                           : !config_.rotary             ? kBertLayer
                           : config_.local_attention > 0 ? kModernBertLayer
                                                         : kEsmLayer;
@@ -142,6 +147,13 @@ class BertModel final : public ConfigModel<BertConfig> {
             n * layer.backward + kBertEmbeddings.backward + head.backward, tensors_in_file(all)};
   }
   std::optional<Problem> refuses(const Plan& plan) const override { return encoder_problem(plan, sizes()); }
+
+ private:
+  LayerOps llama_layer() const {
+    LayerOps ops = kEuroBertLayer;
+    if (config_.key_heads() != config_.num_attention_heads) ops.forward += kSharedKeys, ops.backward += kSharedKeys;
+    return ops;
+  }
 };
 
 /// MPNet's positions begin after token 1, whatever else its files say: transformers takes that for padding.

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "workloads/models/bert/bert_config.h"
+#include "workloads/models/bert/eurobert.h"
 
 namespace workloads {
 namespace {
@@ -348,7 +349,8 @@ constexpr std::array kBertDialects = {alibaba_new(),
                                       ernie(),
                                       kModernBert,
                                       kXlm,
-                                      flaubert()};
+                                      flaubert(),
+                                      kEuroBert};
 
 }  // namespace
 
@@ -366,7 +368,8 @@ std::string BertDialect::layer(std::int64_t number) const {
 }
 
 bool has_projection(const BertConfig& c) {
-  const bool always = dialect_of(c.kind).one_layer || dialect_of(c.kind).masked.own_table;
+  const BertDialect& dialect = dialect_of(c.kind);
+  const bool always = dialect.one_layer || (dialect.masked.own_table && !dialect.projection.empty());
   return always || c.embedding_width() != c.hidden_size;
 }
 

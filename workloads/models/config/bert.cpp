@@ -154,6 +154,7 @@ std::span<const Field<B>> fields_of(BertKind kind) {
     case BertKeys::kDeberta: return deberta_fields();
     case BertKeys::kNew: return new_fields();
     case BertKeys::kNomic: return nomic_fields();
+    case BertKeys::kEuro: return euro_fields();
   }
   return {};
 }

@@ -32,6 +32,7 @@ inline constexpr Field<BertConfig> kTorchType{.key = "torch_dtype", .always = "f
 std::span<const Field<BertConfig>> modern_bert_fields();  // workloads/models/config/modern_bert.cpp
 std::span<const Field<BertConfig>> new_fields();          // workloads/models/config/gated_bert.cpp
 std::span<const Field<BertConfig>> nomic_fields();        // workloads/models/config/gated_bert.cpp
+std::span<const Field<BertConfig>> euro_fields();         // workloads/models/config/eurobert.cpp
 std::span<const Field<BertConfig>> xlm_fields();          // workloads/models/config/xlm.cpp
 std::span<const Field<BertConfig>> deberta_fields();      // workloads/models/config/deberta.cpp
 

@@ -1,4 +1,7 @@
-// The config.json of CLIP's vision model, and of CLIPForImageClassification, which has that in an object inside.
+// The config.json of CLIP's vision model, and of CLIPForImageClassification, which has that in an object inside; and
+// the same of SigLIP.
+#include <fmt/format.h>
+
 #include "workloads/models/config/table.h"
 #include "workloads/models/vit/vit.h"
 
@@ -11,7 +14,7 @@ using V = VitConfig;
 constexpr const char* kVision = "vision_config";
 
 // clang-format off
-/// Files leave out values of transformers' CLIPVisionConfig.
+/// Files leave out values of transformers' CLIPVisionConfig and SiglipVisionConfig.
 constexpr auto kClipFields = std::to_array<Field<V>>({
     {.key = "hidden_size", .member = &V::hidden_size, .range = kWidth},
     {.key = "num_hidden_layers", .member = &V::num_hidden_layers, .range = kLayers},
@@ -25,7 +28,7 @@ constexpr auto kClipFields = std::to_array<Field<V>>({
     {.key = "initializer_range", .member = &V::initializer_range},
     {.key = "attention_dropout", .member = &V::attention_probs_dropout_prob, .range = kProbability},
     {.key = "dropout", .only = 0.0, .written = kNever},
-    {.key = "model_type", .always = "clip_vision_model"},
+    {.key = "model_type", .write = [](const V& c) { return json(dialect_of(c.kind).vision_type); }},
 });
 /// Beside it.
 constexpr auto kHeadFields = std::to_array<Field<V>>({
@@ -40,32 +43,39 @@ constexpr auto kHeadFields = std::to_array<Field<V>>({
 });
 // clang-format on
 
-V blank_clip() {
-  V c;
-  c.kind = VitKind::kClip, c.hidden_act = Activation::kQuickGelu, c.layer_norm_eps = 1e-5, c.patch_size = 32;
-  c.hidden_size = 768, c.num_hidden_layers = c.num_attention_heads = 12, c.intermediate_size = 3072;
-  return c;
-}
-
-V read_both(const Keys& vision, const Keys& head) {
-  const V c = read_fields<V>(kHeadFields, head, read_fields<V>(kClipFields, vision, blank_clip()));
+V read_both(const Keys& vision, const Keys& head, VitKind kind) {
+  const V c = read_fields<V>(kHeadFields, head, read_fields<V>(kClipFields, vision, blank_vit(kind)));
   check(c, vision.where());
   return c;
 }
 
 }  // namespace
 
-VitConfig read_clip_vision(const Keys& keys) { return read_both(keys, keys); }
+/// As transformers' configuration has it where files leave keys out.
+VitConfig blank_vit(VitKind kind) {
+  V c{.kind = kind};
+  if (!is_clip(c)) return c;
+  c.hidden_size = 768, c.num_hidden_layers = c.num_attention_heads = 12, c.intermediate_size = 3072;
+  if (kind == VitKind::kSiglip)
+    c.hidden_act = Activation::kGeluTanh, c.layer_norm_eps = 1e-6;
+  else
+    c.hidden_act = Activation::kQuickGelu, c.layer_norm_eps = 1e-5, c.patch_size = 32;
+  return c;
+}
 
-VitConfig read_clip(const Keys& keys) {
+VitConfig read_clip_vision(const Keys& keys, VitKind kind) { return read_both(keys, keys, kind); }
+
+VitConfig read_clip(const Keys& keys, VitKind kind) {
   const std::string made = keys.has("architectures") ? keys.at("architectures").dump() : "";
-  if (made.find(dialect_of(VitKind::kClip).architecture) == std::string::npos)
+  const std::string_view classifier = dialect_of(kind).architecture;
+  if (made.find(classifier) == std::string::npos)
     keys.fail("is a model of pictures and one of texts; their comparison is not built in",
-              "run its PyTorch code by 'trnsim torch SCRIPT.py'; for the model of pictures alone "
-              "AutoConfig.from_pretrained(MODEL).vision_config.save_pretrained(DIR) of transformers writes its "
-              "config.json, which trnsim takes as CLIPForImageClassification does");
+              fmt::format("run its PyTorch code by 'trnsim torch SCRIPT.py'; for the model of pictures alone "
+                          "AutoConfig.from_pretrained(MODEL).vision_config.save_pretrained(DIR) of transformers writes "
+                          "its config.json, which trnsim takes as {} does",
+                          classifier));
   keys.require(kVision);
-  return read_both(Keys{keys, kVision}, keys);
+  return read_both(Keys{keys, kVision}, keys, kind);
 }
 
 void check_clip(const VitConfig& c, const Rules& rules) {

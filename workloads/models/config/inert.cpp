@@ -35,6 +35,7 @@ constexpr auto kInert = std::to_array<std::string_view>({
     "begin_suppress_tokens", "bos_index", "bos_token_id", "cls_token_id", "decoder_start_token_id", "eos_index",
     "eos_token_id", "forced_bos_token_id", "forced_decoder_ids", "forced_eos_token_id", "mask_index", "mask_token_id",
     "pad_index", "pad_token_id", "sep_token_id", "suppress_tokens", "unk_index", "unk_token_id",
+    "bos_token", "eos_token", "mask_token", "pad_token",
     // of drawing text
     "bad_words_ids", "diversity_penalty", "do_sample", "early_stopping", "encoder_no_repeat_ngram_size",
     "exponential_decay_length_penalty", "force_bos_token_to_be_generated", "length_penalty", "max_length",
@@ -61,11 +62,15 @@ constexpr auto kInert = std::to_array<std::string_view>({
     "matryoshka_dimensions", "sbert_ce_default_activation_function", "sentence_transformers",
 });
 
-/// The same of a family, whose code in transformers does not read them, or reads the same under another key.
+/// The same of a family, whose code in transformers does not read them, or reads the same under another key. A star
+/// stands for any end of a key.
 struct InertOf {
   std::string_view type, key;
 };
 constexpr auto kInertOf = std::to_array<InertOf>({
+bool is_key(std::string_view row, std::string_view key) {
+  return row.ends_with('*') ? key.starts_with(row.substr(0, row.size() - 1)) : row == key;
+}
     {"", "rope_scaling.type"}, {"", "rope_parameters.type"}, {"", "attn_config.attn_impl"},
     {"", "attn_config.model_type"}, {"albert", "down_scale_factor"}, {"albert", "gap_size"},
     {"albert", "inner_group_num"}, {"albert", "net_structure_type"}, {"albert", "num_memory_blocks"},
@@ -73,6 +78,11 @@ constexpr auto kInertOf = std::to_array<InertOf>({
     {"blenderbot", "layernorm_variant"}, {"blenderbot", "num_hidden_layers"}, {"bloom", "n_embed"},
     {"chatglm", "apply_query_key_layer_scaling"}, {"chatglm", "original_rope"},
     {"clip", "logit_scale_init_value"}, {"clip", "projection_dim"}, {"clip", "text_config"},
+    {"dinov2", "apply_layernorm"}, {"dinov2", "out_features"}, {"dinov2", "out_indices"},
+    {"dinov2", "reshape_hidden_states"}, {"dinov2", "stage_names"}, {"dinov2", "use_mask_token"},
+    {"siglip", "logit_scale_init_value"}, {"siglip", "projection_dim"}, {"siglip", "text_config"},
+    {"siglip", "vision_use_head"}, {"siglip_vision_model", "projection_dim"},
+    {"siglip_vision_model", "vision_use_head"},
     {"clip_vision_model", "projection_dim"},
     {"codegen", "rotary"}, {"cohere2", "order_of_interleaved_layers"}, {"cohere2", "rotary_pct"},
     {"cohere2", "use_embedding_sharing"}, {"cohere2", "use_gated_activation"}, {"cohere2", "use_parallel_block"},
@@ -83,6 +93,9 @@ constexpr auto kInertOf = std::to_array<InertOf>({
     {"ernie", "task_id"}, {"ernie4_5_moe", "moe_norm_min"}, {"ernie4_5_moe", "output_router_logits"},
     {"ernie4_5_moe", "router_aux_loss_coef"},
     {"esm", "esmfold_config"}, {"esm", "hidden_act"}, {"esm", "vocab_list"}, {"falcon", "multi_query"},
+    {"granitemoehybrid", "init_method"}, {"granitemoehybrid", "intermediate_size"},
+    {"granitemoehybrid", "output_router_logits"}, {"granitemoehybrid", "router_aux_loss_coef"},
+    {"granitemoehybrid", "num_experts_per_tok"}, {"granitemoehybrid", "mamba_*"},
     {"falcon", "n_head"}, {"falcon", "n_layer"}, {"flaubert", "amp"}, {"flaubert", "lang_id"},
     {"flaubert", "mask_id"}, {"flaubert", "n_langs"}, {"flaubert", "same_enc_dec"}, {"flaubert", "share_inout_emb"},
     {"flaubert", "use_lang_emb"}, {"flaubert", "vocab_size"}, {"gemma", "hidden_act"}, {"gemma2", "hidden_act"},
@@ -147,7 +160,7 @@ bool is_inert(const Keys& keys, std::string key, const json& value) {
   if (key.starts_with(kInside)) key.erase(0, kInside.size());
   const std::string type =
       keys.has("model_type") && keys.at("model_type").is_string() ? keys.at("model_type") : json("");
-  const auto names = [&](const auto& row) { return row.key == key && (row.type.empty() || row.type == type); };
+  const auto names = [&](const auto& row) { return is_key(row.key, key) && (row.type.empty() || row.type == type); };
   if (const auto* row = std::ranges::find_if(kInertValues, names); row != kInertValues.end())
     return value.is_null() || row->value == value.dump();
   if (is_off(value) || key.starts_with('_') || std::ranges::find(kInert, key) != kInert.end()) return true;

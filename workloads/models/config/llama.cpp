@@ -129,7 +129,7 @@ bool is_latent_minicpm(const L& c) { return c.kind == LlamaKind::kMiniCpm3; }
 bool is_deepseek(const L& c) { return is_latent(c) && !is_latent_minicpm(c); }
 bool is_plain(const L& c) { return !is_latent(c); }
 bool is_deepseek2(const L& c) { return c.kind == LlamaKind::kDeepseekV2; }
-bool is_deepseek3(const L& c) { return c.kind == LlamaKind::kDeepseekV3; }
+bool is_deepseek3(const L& c) { return c.kind == LlamaKind::kDeepseekV3 || c.kind == LlamaKind::kKimiK2; }
 bool is_shared_granite(const L& c) { return c.kind == LlamaKind::kGraniteMoeShared; }
 bool is_ernie(const L& c) { return c.kind == LlamaKind::kErnie45; }
 bool is_no_ernie(const L& c) { return !is_ernie(c); }

@@ -24,6 +24,26 @@ bool is_ernie_moe(const L& c) { return c.kind == LlamaKind::kErnie45Moe; }
 bool is_minicpm3(const L& c) { return c.kind == LlamaKind::kMiniCpm3; }
 bool is_minicpm(const L& c) { return c.kind == LlamaKind::kMiniCpm || is_minicpm3(c); }
 
+bool is_granite4(const L& c) { return c.kind == LlamaKind::kGranite4; }
+bool is_hunyuan(const L& c) { return c.kind == LlamaKind::kHunyuan; }
+
+/// Granite 4's layers attend or are Mamba's; without a list all are Mamba's.
+void read_attending_layers(const Keys& keys, L& c) {
+  const auto attends = [](std::int64_t) { return json("attention"); };
+  if (keys.has("layer_types") && keys.lists("layer_types", c.num_hidden_layers, attends)) return;
+  keys.fail(fmt::format("\"layer_types\" is {}: layers of Mamba are not built in",
+                        keys.has("layer_types") ? keys.at("layer_types").dump() : "not there"),
+            "use a Granite 4 whose layers all attend, as granite-4.0-micro, -1b and -350m, or run its PyTorch code by "
+            "'trnsim torch SCRIPT.py'");
+}
+json attending_layers(const L& c) { return json(std::vector<std::string>(c.num_hidden_layers, "attention")); }
+
+/// Anything else turns nothing.
+void read_rotation(const Keys& keys, L& c) {
+  constexpr const char* kKey = "position_embedding_type";
+  c.no_rope_every = keys.has(kKey) && keys.at(kKey) == "rope" ? 0 : 1;
+}
+
 void read_bias(const Keys& keys, L& c) {
   keys.optional("bias", c.qkv_bias);
   c.out_bias = c.qkv_bias;
@@ -116,6 +136,12 @@ constexpr auto kOwnFields = std::to_array<Field<L>>({
     {.key = "use_bias", .only = false, .when = is_ernie_moe},
     {.key = "moe_layer_end_index", .when = is_ernie_moe, .written = kNever, .read = read_last_layer},
     {.key = "num_experts", .only = 0, .when = is_minicpm, .written = kNever},
+    {.key = "layer_types", .when = is_granite4, .read = read_attending_layers, .write = attending_layers},
+    {.key = "position_embedding_type", .when = is_granite4, .read = read_rotation,
+     .write = [](const L& c) { return json(c.no_rope_every == 0 ? "rope" : "nope"); }},
+    {.key = "num_local_experts", .required = true, .only = 0, .when = is_granite4},
+    {.key = "normalization_function", .only = "rmsnorm", .when = is_granite4, .written = kNever},
+    {.key = "use_qk_norm", .only = true, .when = is_hunyuan, .written = kNever},
 });
 // clang-format on
 

@@ -26,6 +26,10 @@ bool is_llama3(const R& rope) { return rope.type == R::Type::kLlama3; }
 bool is_long(const R& rope) { return rope.type == R::Type::kLong; }
 bool is_short(const R& rope) { return !is_long(rope); }
 bool is_yarn(const R& rope) { return rope.type == R::Type::kYarn; }
+bool is_dynamic(const R& rope) { return rope.type == R::Type::kDynamic; }
+bool has_alpha(const R& rope) { return rope.alpha > 0; }
+bool grows(const R& rope) { return rope.query_growth > 0; }
+void unread(const Keys&, R&) {}
 bool has_magnitude(const R& rope) { return is_long(rope) || is_yarn(rope); }
 
 void check_high(const Rules& rules, const R& rope) {
@@ -35,8 +39,8 @@ void check_high(const Rules& rules, const R& rope) {
 }
 
 void check_betas(const Rules& rules, const R& rope) {
-  if (!(rope.beta_fast > rope.beta_slow && rope.beta_fast < 1e12))
-    rules.fail("beta_fast", fmt::format("{} is not above beta_slow {}", rope.beta_fast, rope.beta_slow));
+  if (!(rope.beta_fast >= rope.beta_slow && rope.beta_fast < 1e12))
+    rules.fail("beta_fast", fmt::format("{} is below beta_slow {}", rope.beta_fast, rope.beta_slow));
 }
 
 void check_factors(const Rules& rules, const R& rope) {
@@ -67,6 +71,11 @@ constexpr auto kRopeFields = std::to_array<Field<R>>({
      .written = [](const R& r) { return r.mscale > 0; }},
     {.key = "mscale_all_dim", .member = &R::mscale_all_dim, .range = kPositiveOrNone, .when = is_yarn,
      .written = [](const R& r) { return r.mscale_all_dim > 0; }},
+    // Read below, of the relatives whose code reads them.
+    {.key = "alpha", .member = &R::alpha, .range = kPositiveOrNone, .when = is_dynamic, .written = has_alpha,
+     .read = unread},
+    {.key = "llama_4_scaling_beta", .member = &R::query_growth, .range = kPositiveOrNone, .when = is_yarn,
+     .written = grows, .read = unread},
     {.key = "truncate", .member = &R::truncate, .when = is_yarn, .written = [](const R& r) { return !r.truncate; }},
     {.key = "short_factor", .when = is_long, .write = [](const R& r) { return json(r.short_factor); }},
     {.key = "long_factor", .when = is_long, .write = [](const R& r) { return json(r.long_factor); },
@@ -108,6 +117,9 @@ void read_scaling(const Keys& keys, LlamaConfig& c) {
   R start{.type = known->type};
   if (is_yarn(start)) start.original_max_position_embeddings = c.max_position_embeddings;
   R& rope = c.rope_scaling.emplace(read_fields<R>(kRopeFields, keys, std::move(start)));
+  const DialectPositions& positions = dialect_of(c.kind).positions;
+  if (positions.alpha && is_dynamic(rope)) keys.optional("alpha", rope.alpha);
+  if (positions.growth && is_yarn(rope)) keys.optional("llama_4_scaling_beta", rope.query_growth);
   if (!is_long(rope)) return;
   const std::int64_t pairs = turned_elements(c) / 2;
   rope.short_factor = factors(keys, "short_factor", pairs);

@@ -1,5 +1,8 @@
 // The Vision Transformer's config.json.
+#include <fmt/format.h>
+
 #include <array>
+#include <cmath>
 
 #include "workloads/models/config/table.h"
 #include "workloads/models/vit/vit.h"
@@ -12,9 +15,30 @@ using V = VitConfig;
 
 /// transformers' class for a DeiT that names none is the one without a teacher.
 void read_heads(const Keys& keys, V& c) {
-  if (c.kind == VitKind::kVit || !keys.has("architectures")) return;
+  if ((c.kind != VitKind::kDeit && c.kind != VitKind::kDeitTeacher) || !keys.has("architectures")) return;
   const bool teacher = keys.at("architectures").dump().find("WithTeacher") != std::string::npos;
   c.kind = teacher ? VitKind::kDeitTeacher : VitKind::kDeit;
+}
+
+bool is_dinov2(const V& c) { return c.kind == VitKind::kDinov2; }
+bool is_no_dinov2(const V& c) { return !is_dinov2(c); }
+
+/// DINOv2's files have a ratio; with a gate an MLP has two thirds of that, as a multiple of 8.
+void read_ratio(const Keys& keys, V& c) {
+  double ratio = 4;
+  keys.optional("mlp_ratio", ratio);
+  keys.optional("use_swiglu_ffn", c.use_swiglu_ffn);
+  if (!(ratio > 0 && ratio < 1e4)) keys.fail(fmt::format("\"mlp_ratio\" is {}", ratio), "write a positive number");
+  c.intermediate_size = static_cast<std::int64_t>(static_cast<double>(c.hidden_size) * ratio);
+  if (c.use_swiglu_ffn) c.intermediate_size = (c.intermediate_size * 2 / 3 + 7) / 8 * 8;
+}
+/// The ratio that gives the size: of a gated MLP that in the middle of those that do.
+json ratio_of(const V& c) {
+  if (c.hidden_size == 0) return json(4);
+  const auto hidden = static_cast<double>(c.hidden_size), size = static_cast<double>(c.intermediate_size);
+  if (!c.use_swiglu_ffn)
+    return json(std::trunc(hidden * (size / hidden)) == size ? size / hidden : (size + 0.5) / hidden);
+  return json(std::round((size - 3.5) * 1.5) / hidden);
 }
 
 // clang-format off
@@ -22,7 +46,13 @@ constexpr auto kVitFields = std::to_array<Field<V>>({
     {.key = "hidden_size", .member = &V::hidden_size, .required = true, .range = kWidth},
     {.key = "num_hidden_layers", .member = &V::num_hidden_layers, .required = true, .range = kLayers},
     {.key = "num_attention_heads", .member = &V::num_attention_heads, .required = true, .range = kHeadCounts},
-    {.key = "intermediate_size", .member = &V::intermediate_size, .required = true, .range = kWidth},
+    {.key = "intermediate_size", .member = &V::intermediate_size, .required = true, .range = kWidth,
+     .when = is_no_dinov2},
+    {.key = "mlp_ratio", .when = is_dinov2, .read = read_ratio, .write = ratio_of,
+     .check = [](const Rules& r, const V& c) { r.positive("mlp_ratio", c.intermediate_size, kWidth.most); }},
+    {.key = "use_swiglu_ffn", .when = is_dinov2, .write = [](const V& c) { return json(c.use_swiglu_ffn); }},
+    {.key = "layerscale_value", .only = 1.0, .when = is_dinov2},
+    {.key = "drop_path_rate", .only = 0.0, .when = is_dinov2},
     {.key = "image_size", .member = &V::image_size, .range = {.most = 1 << 14}},
     {.key = "patch_size", .member = &V::patch_size},
     {.key = "num_channels", .member = &V::num_channels, .range = {.most = 64}},
@@ -38,7 +68,7 @@ constexpr auto kVitFields = std::to_array<Field<V>>({
      .write = [](const V& c) { return labels_by_id(c.label_names); },
      .check = [](const Rules& r, const V& c) { r.positive("num_labels", std::ssize(c.label_names)); }},
     {.key = "label2id", .write = [](const V& c) { return ids_by_label(c.label_names); }},
-    {.key = "encoder_stride", .write = [](const V& c) { return json(c.patch_size); }},
+    {.key = "encoder_stride", .when = is_no_dinov2, .write = [](const V& c) { return json(c.patch_size); }},
     {.key = "architectures", .read = read_heads,
      .write = [](const V& c) { return json::array({dialect_of(c.kind).architecture}); }},
     {.key = "model_type", .write = [](const V& c) { return json(dialect_of(c.kind).type); }},
@@ -49,23 +79,22 @@ constexpr auto kVitFields = std::to_array<Field<V>>({
 }  // namespace
 
 VitConfig read_vit(const Keys& keys, VitKind kind) {
-  V blank;
-  blank.kind = kind;
-  const VitConfig c = read_fields<V>(kVitFields, keys, std::move(blank));
+  const VitConfig c = read_fields<V>(kVitFields, keys, V{.kind = kind});
   check(c, keys.where());
   return c;
 }
 
 void check(const VitConfig& c, std::string_view where) {
   const Rules rules{where};
-  if (c.kind == VitKind::kClip)
+  if (is_clip(c))
     check_clip(c, rules);
   else
     check_fields<V>(kVitFields, c, rules);
   rules.divides("num_attention_heads", c.num_attention_heads, "hidden_size", c.hidden_size);
-  rules.divides("patch_size", c.patch_size, "image_size", c.image_size);
+  if (c.patch_size > c.image_size)  // of a picture that is no multiple, a last part of a patch is left out
+    rules.fail("patch_size", fmt::format("{} is larger than image_size {}", c.patch_size, c.image_size));
 }
 
-json to_json(const VitConfig& c) { return c.kind == VitKind::kClip ? clip_json(c) : write_fields<V>(kVitFields, c); }
+json to_json(const VitConfig& c) { return is_clip(c) ? clip_json(c) : write_fields<V>(kVitFields, c); }
 
 }  // namespace workloads

@@ -103,19 +103,24 @@ FrameworkOps decoder_ops(const Model& model, LayerOps layer, const Step& step) {
 
 std::vector<HostTable> rope_tables(const RotaryArch& rotary, std::int64_t length) {
   std::vector<HostTable> out;
-  const auto add = [&](const std::string& name, const std::vector<double>& frequencies, double magnitude) {
+  const auto add = [&](const std::string& name, const std::vector<double>& frequencies, double magnitude,
+                       bool of_queries = false) {
     if (frequencies.empty()) return;
     HostTable cos{name + ".cos", {}}, sin{name + ".sin", {}};
-    for (std::int64_t p = 0; p < length; ++p)
+    for (std::int64_t p = 0; p < length; ++p) {
+      const double size = of_queries ? magnitude * rotary.query_size(p) : magnitude;
       for (const double f : frequencies) {
-        cos.values.push_back(static_cast<float>(magnitude * std::cos(static_cast<double>(p) * f)));
-        sin.values.push_back(static_cast<float>(magnitude * std::sin(static_cast<double>(p) * f)));
+        cos.values.push_back(static_cast<float>(size * std::cos(static_cast<double>(p) * f)));
+        sin.values.push_back(static_cast<float>(size * std::sin(static_cast<double>(p) * f)));
       }
+    }
     out.push_back(std::move(cos)), out.push_back(std::move(sin));
   };
   const bool longer = !rotary.long_frequencies.empty() && length > rotary.long_from;
-  add("rope", longer ? rotary.long_frequencies : rotary.frequencies, rotary.magnitude);
+  const std::vector<double>& of_all = longer ? rotary.long_frequencies : rotary.frequencies;
+  add("rope", of_all, rotary.magnitude);
   add("rope.window", rotary.windowed, 1);
+  if (rotary.grows(length)) add("rope.query", of_all, rotary.magnitude, true);
   return out;
 }
 

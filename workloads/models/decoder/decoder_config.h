@@ -37,6 +37,8 @@ struct RopeScaling {
   double low_freq_factor = 1;
   double high_freq_factor = 4;
   std::int64_t original_max_position_embeddings = 8192;
+  double alpha = 0;         // for kDynamic of a relative that has it: a larger base for all lengths; 0: none
+  double query_growth = 0;  // of queries with each of the original positions, as RotaryArch has it; 0: none
   bool operator==(const RopeScaling&) const = default;
 };
 
@@ -92,7 +94,11 @@ enum class LlamaKind {
   kAquila,
   kXverse,
   kYi,
-  kErnie45Moe
+  kErnie45Moe,
+  kKimiK2,
+  kMinistral3,
+  kGranite4,
+  kHunyuan
 };
 
 /// A relative's names of its experts, in config.json and in checkpoints; empty for a model without experts.
@@ -116,6 +122,7 @@ struct DialectNorms {
   const char* heads_key = nullptr;  // a key that says whether each head of queries and keys has a norm of its own
   const char *query = nullptr, *key_name = nullptr;  // names of these norms, where they are not Qwen3's
   bool listed = false;                               // as AttentionNames has it
+  bool turned = false;                               // as AttentionArch has it
   bool layer = false;                                // they are LayerNorms
   bool gain = true, bias = true;
   double offset = 0;                                 // they multiply by weight + this
@@ -138,6 +145,8 @@ struct DialectPositions {
   bool pattern = false;         // "sliding_window_pattern" says it,
   bool listed = false;          // and "layer_types", which is written
   bool scaled_full = false;     // "rope_scaling" is of layers without a window alone
+  bool alpha = false;           // as RopeScaling has it
+  bool growth = false;          // "rope_scaling" says how queries grow
 };
 
 /// The biases of a relative: of queries, keys and values always, or those that a key of the file has.

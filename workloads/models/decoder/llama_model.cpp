@@ -104,6 +104,9 @@ RotaryArch rotary_of(const LlamaConfig& c) {
     local.rope_scaling.reset();
     rotary.windowed = rope_frequencies(local);
   }
+  if (c.rope_scaling && c.rope_scaling->query_growth > 0)
+    rotary.query_growth = c.rope_scaling->query_growth,
+    rotary.query_span = c.rope_scaling->original_max_position_embeddings;
   if (c.rope_scaling && c.rope_scaling->type == RopeScaling::Type::kLong)
     rotary.long_frequencies = rope_frequencies(c, true),
     rotary.long_from = c.rope_scaling->original_max_position_embeddings;
@@ -138,6 +141,7 @@ AttentionArch attention_of(const LlamaConfig& c) {
                     .qkv_bias = c.qkv_bias,
                     .out_bias = c.out_bias,
                     .norms = head_norms_of(c),
+                    .norms_turned = dialect_of(c.kind).norms.turned,
                     .clip = c.clip_qkv,
                     .latent = {.queries = c.q_lora_rank, .keys = c.kv_lora_rank, .values = c.v_head_dim}};
   if (c.alibi) out.slopes = slopes_of_heads(c.num_attention_heads, 8);

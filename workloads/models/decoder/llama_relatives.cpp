@@ -110,7 +110,13 @@ constexpr DialectNames yi_names() {
   names.norm1 = "ln1", names.norm2 = "ln2";
   return names;
 }
-constexpr DialectNames kBaichuanNames = baichuan_names(), kYiNames = yi_names();
+constexpr DialectNames granite4_names() {
+  DialectNames names = kLlamaNames;
+  names.gate = "gate_linear", names.up = "up_linear", names.down = "output_linear", names.wide = "input_linear";
+  return names;
+}
+constexpr DialectNames kBaichuanNames = baichuan_names(), kYiNames = yi_names(), kGranite4Names = granite4_names();
+constexpr KeyName kGranite4Keys[] = {{"intermediate_size", "shared_intermediate_size"}};
 constexpr KeyName kExaoneKeys[] = {{"num_hidden_layers", "num_layers"}, {"rms_norm_eps", "layer_norm_epsilon"},
                                    {"hidden_act", "activation_function"}};
 constexpr KeyName kChatGlmKeys[] = {{"vocab_size", "padded_vocab_size"}, {"num_hidden_layers", "num_layers"},
@@ -321,6 +327,23 @@ constexpr std::array kDialects = {
                  .architecture = "Ernie4_5_MoeForCausalLM", .norms = {.eps = 1e-5},
                  .positions = {.neighbours = true, .theta = 5e5}, .tied = true, .classifies = false,
                  .experts = ernie_experts(), .more = {.forward = 34, .backward = 31}, .keys = kErnieMoeKeys},
+    LlamaDialect{.kind = LlamaKind::kKimiK2, .family = "Kimi K2", .type = "kimi_k2",
+                 .architecture = "DeepseekV3ForCausalLM", .biases = kAttentionBias, .classifies = false,
+                 .heads = {.latent = true}, .experts = deepseek_experts(kChoiceBias),
+                 .more = {.forward = 32, .backward = 56}},
+    LlamaDialect{.kind = LlamaKind::kMinistral3, .family = "Ministral 3", .type = "ministral3",
+                 .architecture = "Ministral3ForCausalLM", .norms = {.eps = 1e-5},
+                 .positions = {.theta = 1e6, .window = true, .growth = true}, .heads = {.size = 128, .kv = 8},
+                 .more = {.forward = 9, .backward = 1}},
+    LlamaDialect{.kind = LlamaKind::kGranite4, .family = "Granite 4", .type = "granitemoehybrid",
+                 .architecture = "GraniteMoeHybridForCausalLM", .biases = kAttentionBias, .multipliers = true,
+                 .fused = {.mlp = true}, .mlp = {.layer = "shared_mlp."}, .names = &kGranite4Names,
+                 .keys = kGranite4Keys},
+    LlamaDialect{.kind = LlamaKind::kHunyuan, .family = "Hunyuan", .type = "hunyuan_v1_dense",
+                 .architecture = "HunYuanDenseV1ForCausalLM",
+                 .norms = {.of_heads = true, .query = "self_attn.query_layernorm",
+                           .key_name = "self_attn.key_layernorm", .turned = true, .eps = 1e-5},
+                 .positions = {.alpha = true}, .biases = kAttentionBias},
 };
 // clang-format on
 

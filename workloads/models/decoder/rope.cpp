@@ -31,6 +31,12 @@ double yarn_magnitude(double factor, double scale) { return factor <= 1 ? 1 : 0.
 
 namespace {
 
+/// Source: transformers, modeling_hunyuan_v1_dense.py.
+double base(const LlamaConfig& c, double rotated) {
+  if (!c.rope_scaling || c.rope_scaling->alpha <= 0 || rotated <= 2) return c.rope_theta;
+  return c.rope_theta * std::pow(c.rope_scaling->alpha, rotated / (rotated - 2));
+}
+
 double scaled(double frequency, const RopeScaling& rope, std::size_t pair, bool longer) {
   if (rope.type == RopeScaling::Type::kLong)
     return frequency / (longer ? rope.long_factor : rope.short_factor).at(pair);
@@ -54,9 +60,10 @@ std::int64_t turned_elements(const LlamaConfig& c) {
 std::vector<double> rope_frequencies(const LlamaConfig& c, bool longer) {
   std::vector<double> frequencies;
   const std::int64_t rotated = turned_elements(c);
+  const double theta = base(c, static_cast<double>(rotated));
   for (std::int64_t j = 0; j < rotated / 2; ++j) {
     const double exponent = 2 * static_cast<double>(j) / static_cast<double>(rotated);
-    const double frequency = std::pow(c.rope_theta, -exponent);
+    const double frequency = std::pow(theta, -exponent);
     if (!c.rope_scaling)
       frequencies.push_back(frequency);
     else if (c.rope_scaling->type == RopeScaling::Type::kYarn)

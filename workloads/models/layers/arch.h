@@ -65,6 +65,7 @@ struct AttentionArch {
   bool fp32_softmax = false;                       // for any type of the activations
   bool qkv_bias = false, out_bias = false;
   HeadNorms norms = HeadNorms::kShared;
+  bool norms_turned = false;       // of heads that have turned already
   std::optional<NormArch> norm{};  // of queries and keys; none: as the layer's
   double clip = 0;                 // queries, keys and values are kept within it; 0: they are not
   LatentArch latent{};
@@ -91,12 +92,20 @@ struct RotaryArch {
   std::vector<double> windowed{};  // the same for layers that see only a window, if they differ
   double magnitude = 1;            // of cosines and sines, but those of a window
   std::int64_t none_every = 0;     // one in this many layers rotates nothing; 0: all rotate
-  bool neighbours = false;         // a file's pairs are elements 2j and 2j + 1 of a head, not j and j + half of them
+  /// Where heads turn as a whole: queries are times 1 + growth * log(1 + floor(position / span)).
+  double query_growth = 0;
+  std::int64_t query_span = 0;
+  bool neighbours = false;  // a file's pairs are elements 2j and 2j + 1 of a head, not j and j + half of them
 
   bool turns(std::int64_t layer) const {
     return !frequencies.empty() && (none_every == 0 || (layer + 1) % none_every != 0);
   }
   std::int64_t pairs() const { return static_cast<std::int64_t>(frequencies.size()); }
+  /// Whether queries in sequences of so many tokens have cosines and sines of their own.
+  bool grows(std::int64_t length) const { return query_growth > 0 && length > query_span; }
+  double query_size(std::int64_t position) const {
+    return 1 + query_growth * std::log(1 + static_cast<double>(position / query_span));
+  }
 };
 
 /// down(activation(up(x))), or down(activation(gate(x)) * up(x)).
@@ -193,6 +202,7 @@ struct BlockNames {
   MlpNames mlp{};
   std::string norm1{}, norm2{};      // of attention and of the MLP; parallel parts may both read the first
   std::string behind1{}, behind2{};  // with NormPlace::kAround: of the outputs of the two parts
+  std::string scale1{}, scale2{};    // of the columns' factors of these, with any ending; empty: none
 };
 
 struct BlockArch {

@@ -13,13 +13,21 @@ struct Block::Part {
   bool attends;
   std::string name;
   const char *norm, *share, *sum, *behind_place;
-  std::string BlockNames::*before;  // its norm,
-  std::string BlockNames::*behind;  // and with NormPlace::kAround the norm of its output
+  std::string BlockNames::*before;   // its norm,
+  std::string BlockNames::*behind;   // with NormPlace::kAround the norm of its output,
+  std::string BlockNames::*factors;  // and the factors of this
 };
-const Block::Part Block::kAttention{
-    true, "attention", "norm1", "share1", "sum1", "behind1", &BlockNames::norm1, &BlockNames::behind1};
+const Block::Part Block::kAttention{true,
+                                    "attention",
+                                    "norm1",
+                                    "share1",
+                                    "sum1",
+                                    "behind1",
+                                    &BlockNames::norm1,
+                                    &BlockNames::behind1,
+                                    &BlockNames::scale1};
 const Block::Part Block::kMlp{
-    false, "mlp", "norm2", "share2", "sum2", "behind2", &BlockNames::norm2, &BlockNames::behind2};
+    false, "mlp", "norm2", "share2", "sum2", "behind2", &BlockNames::norm2, &BlockNames::behind2, &BlockNames::scale2};
 
 Block::Block(Layers& net, const BlockArch& arch, std::int64_t layers) : net_{net}, arch_{arch} {
   if (arch.mixture) mixture_.emplace(net, arch, layers);
@@ -110,6 +118,8 @@ void Block::defer(Residual& x, ValueId y, const Part& part, std::vector<std::str
     for (const std::string& out : outs)
       if (const std::string bias = name(out) + ".bias"; net_.has(bias)) x.biases.push_back(bias);
   if (arch_.residual.norms == NormPlace::kAfterSum) x.norm = name(arch_.names.*part.before);
+  const std::string& factors = arch_.names.*part.factors;
+  x.factors = factors.empty() ? factors : name(factors);
   if (!behind()) return;
   if (net_.program().split()) net_.places().enter_part(part.behind_place);
   x.pending = normed_behind(part, with_biases(x));
@@ -130,7 +140,8 @@ ValueId Block::with_biases(Residual& x) {
 
 ValueId Block::add_pending(Residual& x) {
   if (x.pending == kNoValue) return x.sum;
-  const ValueId y = net_.times(x.label + ".scale", with_biases(x), x.scale);
+  ValueId y = net_.times(x.label + ".scale", with_biases(x), x.scale);
+  if (!x.factors.empty()) y = net_.graph().add1(runtime::kMul, x.label + ".factors", {y, net_.w(x.factors)});
   x.sum = net_.add(x.label, net_.dropout(x.label + ".dropout", y, arch_.residual.dropout), x.sum);
   x.pending = kNoValue;
   if (!x.norm.empty()) x.sum = net_.norm(x.label + ".norm", x.sum, arch_.norm, x.norm);
@@ -139,7 +150,7 @@ ValueId Block::add_pending(Residual& x) {
 
 ValueId Block::normed(const std::string& label, Residual& x, const std::string& name, bool few) {
   if (!few && net_.program().mode != Mode::kToken) return net_.norm(label, add_pending(x), arch_.norm, name);
-  if (!x.norm.empty()) add_pending(x);
+  if (!x.norm.empty() || !x.factors.empty()) add_pending(x);
   if (x.pending != kNoValue) x.pending = net_.times(x.label + ".scale", x.pending, x.scale);
   if (x.biases.size() > 1) with_biases(x);
   const ValueId bias = x.pending == kNoValue || x.biases.empty() ? kNoValue : net_.w(x.biases.front());
@@ -153,8 +164,8 @@ std::vector<ValueId> Block::queries_keys_values(ValueId h) {
   if (arch_.attention.latent.keys > 0) return by_latents(h);
   std::vector<ValueId> qkv;
   if (trains() && !joins_ranks()) {
-    qkv.push_back(rotated("attention.query", net_.linear("attention.query", h, name(names.query)), names.query_norm));
-    qkv.push_back(rotated("attention.key", net_.linear("attention.key", h, name(names.key)), names.key_norm));
+    qkv.push_back(rotated(true, net_.linear("attention.query", h, name(names.query))));
+    qkv.push_back(rotated(false, net_.linear("attention.key", h, name(names.key))));
     qkv.push_back(net_.linear("attention.value", h, name(names.value)));
   } else {
     if (trains())
@@ -163,8 +174,8 @@ std::vector<ValueId> Block::queries_keys_values(ValueId h) {
     else
       qkv = net_.products("attention.qkv", h, {name(names.query), name(names.key), name(names.value)});
     const std::array<ValueId, 2> squares = squares_of_ranks(qkv);
-    qkv[0] = rotated("attention.query", qkv[0], names.query_norm, squares[0]);
-    qkv[1] = rotated("attention.key", qkv[1], names.key_norm, squares[1]);
+    qkv[0] = rotated(true, qkv[0], squares[0]);
+    qkv[1] = rotated(false, qkv[1], squares[1]);
   }
   qkv[2] = net_.clipped("attention.value.clip", qkv[2], arch_.attention.clip);
   return qkv;
@@ -204,14 +215,14 @@ std::vector<ValueId> Block::by_latents(ValueId h) {
   std::vector<ValueId> first = net_.products(
       "attention.latents", h, {name(names.low), name(names.turned), name(few ? names.query_low : names.query)});
   const ValueId low = net_.norm("attention.low.norm", first[0], between, name(names.low_norm));
-  const ValueId turned = net_.rotated("attention.key.rope", first[1], arch_, number_);
+  const ValueId turned = net_.rotated("attention.key.rope", first[1], arch_, number_, false);
   const std::vector<ValueId> wide = net_.products("attention.key_value", low, {name(names.key), name(names.value)});
   ValueId q = first[2];
   if (few) {
     q = net_.norm("attention.query.low.norm", q, between, name(names.query_low_norm));
     q = net_.linear("attention.query", q, name(names.query));
   }
-  q = net_.rotated("attention.query.rope", q, arch_, number_);
+  q = net_.rotated("attention.query.rope", q, arch_, number_, true);
   const std::int64_t heads = arch.heads / net_.program().ranks;
   return {q, net_.with_shared_part("attention.key.joined", turned, wide[0], heads), wide[1]};
 }
@@ -239,19 +250,30 @@ ValueId Block::attention(ValueId h) {
 
 /// Queries or keys with their heads normed, where the model does, and at their positions. `squares`: of all ranks,
 /// which share the norm.
-ValueId Block::rotated(const std::string& label, ValueId x, const std::string& norm, ValueId squares) {
+ValueId Block::rotated(bool queries, ValueId x, ValueId squares) {
+  const std::string label = queries ? "attention.query" : "attention.key";
+  const bool first = !arch_.attention.norms_turned;
+  if (first) x = normed_heads(queries, x, squares);
+  x = net_.clipped(label + ".clip", x, arch_.attention.clip);
+  x = net_.rotated(label + ".rope", x, arch_, number_, queries);
+  return first ? x : normed_heads(queries, x, squares);
+}
+
+ValueId Block::normed_heads(bool queries, ValueId x, ValueId squares) {
   const AttentionArch& arch = arch_.attention;
+  const AttentionNames& names = arch_.names.attention;
   const NormArch& of_heads = arch.norm ? *arch.norm : arch_.norm;
+  const std::string& norm = queries ? names.query_norm : names.key_norm;
+  const std::string label = queries ? "attention.query.norm" : "attention.key.norm";
   if (squares != kNoValue)
-    x = net_.joint_norm(label + ".norm", x, squares, of_heads, name(norm));
+    x = net_.joint_norm(label, x, squares, of_heads, name(norm));
   else if (!norm.empty() && arch.norms == HeadNorms::kOwn)
-    x = net_.own_norms(label + ".norm", x, of_heads, name(norm), arch.head);
+    x = net_.own_norms(label, x, of_heads, name(norm), arch.head);
   else if (!norm.empty())
-    x = net_.norm(label + ".norm", x, of_heads, name(norm));
+    x = net_.norm(label, x, of_heads, name(norm));
   if (arch.norms == HeadNorms::kBare && arch_.rotary.turns(number_))
-    x = net_.bare_norms(label + ".norm", x, of_heads, arch.head, net_.numerics().weight);
-  x = net_.clipped(label + ".clip", x, arch.clip);
-  return net_.rotated(label + ".rope", x, arch_, number_);
+    x = net_.bare_norms(label, x, of_heads, arch.head, net_.numerics().weight);
+  return x;
 }
 
 }  // namespace workloads

@@ -20,6 +20,7 @@ struct Residual {
   runtime::ValueId pending = runtime::kNoValue;
   std::vector<std::string> biases{};  // that are added with it, once for all ranks
   double scale = 1;                   // of both
+  std::string factors{};              // of their columns; empty: none
   std::string label{};                // of the addition
   std::string norm{};                 // of the sum then; empty: none
 };
@@ -75,7 +76,8 @@ class Block {
   std::vector<ValueId> by_latents(ValueId h);
   bool joins_ranks() const;
   std::array<ValueId, 2> squares_of_ranks(const std::vector<ValueId>& qkv);
-  ValueId rotated(const std::string& label, ValueId x, const std::string& norm, ValueId squares = runtime::kNoValue);
+  ValueId rotated(bool queries, ValueId x, ValueId squares = runtime::kNoValue);
+  ValueId normed_heads(bool queries, ValueId x, ValueId squares);
 
   Layers& net_;
   const BlockArch& arch_;

@@ -59,12 +59,14 @@ void Layers::declare_rotary(const RotaryArch& arch, std::int64_t rows, Kind kind
   const auto table = [&](const char* name) { return graph_.tensor(name, rows, arch.pairs(), isa::Dtype::kFp32, kind); };
   angles_.cos = table("rope.cos"), angles_.sin = table("rope.sin");
   if (!arch.windowed.empty()) windowed_.cos = table("rope.window.cos"), windowed_.sin = table("rope.window.sin");
+  if (arch.grows(rows)) grown_.cos = table("rope.query.cos"), grown_.sin = table("rope.query.sin");
 }
 
-ValueId Layers::rotated(const std::string& label, ValueId x, const BlockArch& arch, std::int64_t layer) {
+ValueId Layers::rotated(const std::string& label, ValueId x, const BlockArch& arch, std::int64_t layer, bool queries) {
   if (!arch.rotary.turns(layer)) return x;
   const bool windowed = !arch.rotary.windowed.empty() && arch.attention.window_of(layer) > 0;
-  const Angles& angles = windowed ? windowed_ : angles_;
+  const bool grown = queries && grown_.cos != kNoValue;
+  const Angles& angles = grown ? grown_ : windowed ? windowed_ : angles_;
   const auto at_positions = [&](const char* part, ValueId table) {
     if (program_.mode == Mode::kToken)
       return graph_.add1(runtime::kEmbedding, label + part, {table, at_},

@@ -168,7 +168,7 @@ class Layers {
   /// x plus learned positions. `by_rank`: ranks share the tokens of one sequence.
   ValueId with_positions(const EmbeddingArch& arch, ValueId x, bool by_rank);
   /// Queries or keys at their positions.
-  ValueId rotated(const std::string& label, ValueId x, const BlockArch& arch, std::int64_t layer);
+  ValueId rotated(const std::string& label, ValueId x, const BlockArch& arch, std::int64_t layer, bool queries);
 
   // ---- attention.cpp
 
@@ -231,10 +231,10 @@ class Layers {
   const std::map<std::string, ValueId> weights_;
   LayerProgram program_;
   Places& places_;
-  /// Tables of cosines and sines: of all layers, and of those that see a window, where these differ.
+  /// Tables of cosines and sines: of all layers, of those that see a window, and of queries, where these differ.
   struct Angles {
     ValueId cos = runtime::kNoValue, sin = runtime::kNoValue;
-  } angles_, windowed_;
+  } angles_, windowed_, grown_;
   ValueId at_ = runtime::kNoValue;     // the rows of a token program's texts, or of a rank's tokens
   ValueId slots_ = runtime::kNoValue;  // the rows of a windowed cache that these tokens enter
   ValueId kept_ = runtime::kNoValue;   // the rows of a prompt that such a cache keeps

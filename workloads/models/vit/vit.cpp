@@ -17,45 +17,6 @@ namespace {
 
 using runtime::ValueId;
 
-const std::array kVitDialects = {
-    VitDialect{VitKind::kVit, "ViT", "vit", "ViTForImageClassification", "vit.", {"cls_token"}, {"classifier"}},
-    VitDialect{VitKind::kDeit,
-               "DeiT",
-               "deit",
-               "DeiTForImageClassification",
-               "deit.",
-               {"cls_token", "distillation_token"},
-               {"classifier"}},
-    VitDialect{VitKind::kDeitTeacher,
-               "DeiT",
-               "deit",
-               "DeiTForImageClassificationWithTeacher",
-               "deit.",
-               {"cls_token", "distillation_token"},
-               {"cls_classifier", "distillation_classifier"}},
-    VitDialect{.kind = VitKind::kClip,
-               .family = "CLIP",
-               .type = "clip",
-               .architecture = "CLIPForImageClassification",
-               .prefix = "vision_model.",
-               .tokens = {"class_embedding"},
-               .heads = {"classifier"},
-               .names = {.layers = "encoder.layers.",
-                         .positions = "embeddings.position_embedding.weight",
-                         .projection = "embeddings.patch_embedding",
-                         .first_norm = "pre_layrnorm",
-                         .last_norm = "",
-                         .query = "self_attn.q_proj",
-                         .key = "self_attn.k_proj",
-                         .value = "self_attn.v_proj",
-                         .out = "self_attn.out_proj",
-                         .up = "mlp.fc1",
-                         .down = "mlp.fc2",
-                         .norm1 = "layer_norm1",
-                         .norm2 = "layer_norm2"},
-               .flat = true,
-               .patch_bias = false,
-               .mean_patches = true}};
 /// Where the host says which rows of a sequence a special token has.
 constexpr std::array<const char*, 2> kIsSpecial = {"is_class", "is_distillation"};
 
@@ -69,6 +30,27 @@ std::string projection_of(const VitConfig& c) { return whole(c, dialect_of(c.kin
 std::string norm_of(const VitConfig& c) { return whole(c, dialect_of(c.kind).names.last_norm); }
 
 std::int64_t tokens_of(const VitConfig& c) { return image_of(c).tokens(); }
+std::int64_t head_width(const VitConfig& c) {
+  return dialect_of(c.kind).reads == VitReads::kBoth ? 2 * c.hidden_size : c.hidden_size;
+}
+
+/// The MLP of a layer whose names begin with the prefix.
+void mlp_weights(SpecList& list, const VitConfig& c, const std::string& prefix) {
+  const VitNames& names = dialect_of(c.kind).names;
+  const std::int64_t h = c.hidden_size, f = c.intermediate_size;
+  const auto named = [&](std::string_view name) { return fmt::format("{}{}", prefix, name); };
+  if (!c.use_swiglu_ffn) {
+    list.linear(named(names.up), h, f, TensorSplit::kAxis0);
+    return list.linear(named(names.down), f, h, TensorSplit::kAxis1);
+  }
+  for (const auto& [name, first] : {std::pair{names.gate, std::int64_t{0}}, {names.gated_up, f}}) {
+    list.matrix(named(name), h, f, TensorSplit::kAxis0);
+    list.stored_in({{named(names.fused) + ".weight", {2 * f, h}, first, f}});
+    list.tensor(named(name) + ".bias", {f}, Init::kZeros, false, TensorSplit::kAxis0);
+    list.stored_in({{named(names.fused) + ".bias", {2 * f}, first, f}});
+  }
+  list.linear(named(names.out_gated), f, h, TensorSplit::kAxis1);
+}
 
 std::vector<WeightSpec> vit_weights(const VitConfig& c) {
   const std::int64_t h = c.hidden_size;
@@ -90,34 +72,42 @@ std::vector<WeightSpec> vit_weights(const VitConfig& c) {
       list.linear(named(name), h, h, TensorSplit::kAxis0);
     list.linear(named(names.out), h, h, TensorSplit::kAxis1);
     list.layer_norm(named(names.norm2), h);
-    list.linear(named(names.up), h, c.intermediate_size, TensorSplit::kAxis0);
-    list.linear(named(names.down), c.intermediate_size, h, TensorSplit::kAxis1);
+    mlp_weights(list, c, layer);
+    for (const std::string_view scale : {names.scale1, names.scale2})
+      if (!scale.empty()) list.tensor(named(scale), {h}, Init::kOnes);
   }
   list.at(WeightSpec::kAfterLayers);
   if (!names.last_norm.empty()) list.layer_norm(norm_of(c), h);
   for (const std::string_view head : dialect.heads)
-    list.linear(std::string{head}, h, static_cast<std::int64_t>(c.label_names.size()));
+    list.linear(std::string{head}, head_width(c), static_cast<std::int64_t>(c.label_names.size()));
   return list.take();
 }
 
 BlockArch block_of(const VitConfig& c) {
   const VitNames& names = dialect_of(c.kind).names;
   const auto own = [](std::string_view name) { return std::string{name}; };
+  const bool gated = c.use_swiglu_ffn;
   return {.norm = {.eps = c.layer_norm_eps},
           .attention = {.heads = c.num_attention_heads,
                         .kv_heads = c.num_attention_heads,
                         .head = c.hidden_size / c.num_attention_heads,
                         .causal = false,
                         .dropout = c.attention_probs_dropout_prob},
-          .mlp = {.size = c.intermediate_size, .activation = device_function(c.hidden_act)},
+          .mlp = {.size = c.intermediate_size,
+                  .gated = gated,
+                  .activation = gated ? isa::Fn::kSilu : device_function(c.hidden_act)},
           .residual = {.dropout = c.hidden_dropout_prob},
           .names = {.attention = {.query = own(names.query),
                                   .key = own(names.key),
                                   .value = own(names.value),
                                   .out = own(names.out)},
-                    .mlp = {.up = own(names.up), .down = own(names.down)},
+                    .mlp = {.gate = own(gated ? names.gate : ""),
+                            .up = own(gated ? names.gated_up : names.up),
+                            .down = own(gated ? names.out_gated : names.down)},
                     .norm1 = own(names.norm1),
-                    .norm2 = own(names.norm2)}};
+                    .norm2 = own(names.norm2),
+                    .scale1 = own(names.scale1),
+                    .scale2 = own(names.scale2)}};
 }
 
 class Vit : EncoderGraph {
@@ -170,7 +160,7 @@ class Vit : EncoderGraph {
     return first.empty() ? sum : norm("norm", sum, whole(config_, first));
   }
 
-  /// All tokens but the first.
+  /// All tokens but special ones.
   ValueId mean_of_patches(ValueId x, ValueId first) {
     const std::int64_t batch = step_.plan.micro_batch, length = step_.kind.length;
     const runtime::RampAttrs all_one{.rows = batch, .start = 1, .dtype = graph_.value(is_patch_).dtype};
@@ -180,18 +170,26 @@ class Vit : EncoderGraph {
     return mean_of(x, first, net_.hidden("mean.mask", seen, net_.numerics().softmax));
   }
 
-  /// With a norm that of the tokens that heads read alone: nothing reads that of the others.
+  /// Where heads read special tokens alone, nothing reads the norm of the others.
   ValueId head(ValueId x) {
     enter("head");
     std::vector<ValueId> read;
+    const bool special = dialect_.reads == VitReads::kSpecial, normed = !dialect_.names.last_norm.empty();
+    if (!special && normed) x = norm("norm", x, norm_of(config_));
     for (std::size_t i = 0; i < dialect_.heads.size(); ++i) {
-      const ValueId rows =
+      ValueId rows =
           graph_.add1(runtime::kTakeRows, i == 0 ? "class" : "distillation", {x},
                       runtime::StrideAttrs{.stride = step_.kind.length, .first = static_cast<std::int64_t>(i)});
       const std::string label = i == 0 ? "norm" : "norm.distillation";
-      read.push_back(dialect_.mean_patches ? mean_of_patches(x, rows) : norm(label, rows, norm_of(config_)));
+      if (special && normed) rows = norm(label, rows, norm_of(config_));
+      const ValueId mean = special ? runtime::kNoValue : mean_of_patches(x, rows);
+      read.push_back(special ? rows : dialect_.reads == VitReads::kMeanOfPatches ? mean : joined(rows, mean));
     }
     return classified(read, step_.plan.micro_batch, dialect_.heads);
+  }
+
+  ValueId joined(ValueId first, ValueId second) {
+    return graph_.add1(runtime::kJoinColumns, "class.mean", {first, second}, runtime::JoinAttrs{.blocks = 1});
   }
 
   const VitConfig& config_;
@@ -200,6 +198,25 @@ class Vit : EncoderGraph {
   std::vector<ValueId> is_special_;
   ValueId is_patch_ = runtime::kNoValue;
 };
+
+/// Weights that a file may have and a classifier has not: other heads', the model's of texts, and buffers.
+std::vector<std::string> left_out(const VitConfig& c) {
+  const std::string prefix{dialect_of(c.kind).prefix};
+  std::vector<std::string> out{prefix + "pooler.*",
+                               "pooler.*",
+                               "*.position_ids",
+                               "text_model.*",
+                               "text_projection.*",
+                               "visual_projection.*",
+                               "logit_scale",
+                               "logit_bias",
+                               prefix + "head.*",
+                               "head.*",
+                               prefix + "embeddings.mask_token",
+                               "embeddings.mask_token"};
+  if (dialect_of(c.kind).names.last_norm != "post_layernorm") out.push_back(prefix + "post_layernorm.*");
+  return out;
+}
 
 ModelInfo info_of(const VitConfig& c) {
   const std::int64_t heads = c.num_attention_heads;
@@ -222,8 +239,7 @@ ModelInfo info_of(const VitConfig& c) {
           .image = image_of(c),
           .names = {.prefix = prefix,
                     .tops = {"embeddings.", "encoder.", "layernorm.", "pre_layrnorm.", "post_layernorm."},
-                    .left_out = {prefix + "pooler.*", "pooler.*", prefix + "post_layernorm.*", "*.position_ids",
-                                 "text_model.*", "text_projection.*", "visual_projection.*", "logit_scale"},
+                    .left_out = left_out(c),
                     .drawn = std::move(drawn)}};
 }
 
@@ -249,9 +265,10 @@ class VitModel final : public ConfigModel<VitConfig> {
     const auto heads = static_cast<double>(dialect_of(config_.kind).heads.size());
     const auto layers = static_cast<double>(config_.num_hidden_layers);
     const double projection = 2 * patches * h * static_cast<double>(image()->patch_elements());
-    const ForwardFlops rest{.linear = layers * 2 * tokens * (4 * h * h + 2 * h * f),
+    const auto wide = static_cast<double>(head_width(config_));
+    const ForwardFlops rest{.linear = layers * 2 * tokens * (4 * h * h + (config_.use_swiglu_ffn ? 3 : 2) * h * f),
                             .others = layers * 4 * tokens * tokens * h + tokens * adapter_flops(weights()) +
-                                      2 * heads * h * static_cast<double>(config_.label_names.size())};
+                                      2 * heads * wide * static_cast<double>(config_.label_names.size())};
     // The gradient of pixels is not needed.
     const double picture =
         (step.kind.training && !lora() ? 2 : 1) * projection + step_flops(rest, step.kind.training, lora());
@@ -267,6 +284,8 @@ class VitModel final : public ConfigModel<VitConfig> {
     LayerOps kind = config_.of_torch ? LayerOps{.forward = 51, .backward = 84, .core = 18}
                                      : LayerOps{.forward = 57, .backward = 115, .core = 18};
     if (config_.hidden_act == Activation::kQuickGelu) kind.forward += 3, kind.backward += 5;  // written out
+    if (!dialect_of(config_.kind).names.scale1.empty()) kind.forward += 2, kind.backward += 10;
+    if (config_.use_swiglu_ffn) kind.forward += 2, kind.backward += 3;
     const LayerOps layer =
         with_recomputation(with_collectives(with_adapter_ops(kind, lora(), all), step.plan), step.plan.recompute);
     if (config_.of_torch) return {n * layer.forward + 18, n * layer.backward + 31, tensors - 4 * n};
@@ -301,8 +320,6 @@ void apply(const ModelChange& change, VitConfig& c) {
 ImageShape image_of(const VitConfig& c) {
   return {c.image_size, c.num_channels, c.patch_size, std::ssize(dialect_of(c.kind).tokens)};
 }
-
-const VitDialect& dialect_of(VitKind kind) { return *std::ranges::find(kVitDialects, kind, &VitDialect::kind); }
 
 ModelPtr make_model(VitConfig config) { return std::make_shared<VitModel>(config); }
 

@@ -2,8 +2,10 @@
 // Face's ViTForImageClassification), and DeiT (Touvron et al., arXiv:2012.12877), which has a second special token, of
 // distillation: DeiTForImageClassification classifies by the first one alone, DeiTForImageClassificationWithTeacher by
 // the mean of a head on each; and the vision model of CLIP (Radford et al., arXiv:2103.00020), which
-// CLIPForImageClassification classifies by the mean of its patches. Training minimises the loss of these logits; no
-// teacher takes part.
+// CLIPForImageClassification classifies by the mean of its patches; that of SigLIP (Zhai et al., arXiv:2303.15343), the
+// same without a special token; and DINOv2 (Oquab et al., arXiv:2304.07193), whose layers scale the columns of their
+// outputs, and which classifies by its special token and the mean of its patches side by side. Training minimises the
+// loss of these logits; no teacher takes part.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +21,7 @@
 
 namespace workloads {
 
-enum class VitKind : std::uint8_t { kVit, kDeit, kDeitTeacher, kClip };
+enum class VitKind : std::uint8_t { kVit, kDeit, kDeitTeacher, kClip, kSiglip, kDinov2 };
 
 /// Names behind the prefix of the weights, and behind that of a layer.
 struct VitNames {
@@ -30,7 +32,12 @@ struct VitNames {
                    value = "attention.attention.value", out = "attention.output.dense";
   std::string_view up = "intermediate.dense", down = "output.dense", norm1 = "layernorm_before",
                    norm2 = "layernorm_after";
+  std::string_view scale1{}, scale2{};                        // of the factors of the outputs of a layer's parts
+  std::string_view gate{}, gated_up{}, fused{}, out_gated{};  // of an MLP with a gate, gate and up in one tensor
 };
+
+/// The tokens that a head reads.
+enum class VitReads : std::uint8_t { kSpecial, kMeanOfPatches, kBoth };
 
 /// The differences of each kind, and its names.
 struct VitDialect {
@@ -41,7 +48,8 @@ struct VitDialect {
   VitNames names{};
   bool flat = false;  // tables of tokens and positions have no first axis of one
   bool patch_bias = true;
-  bool mean_patches = false;  // a head reads the mean of the patches
+  VitReads reads = VitReads::kSpecial;
+  std::string_view vision_type{};  // "model_type" of its vision model, where that is inside of a file of texts too
 };
 const VitDialect& dialect_of(VitKind kind);
 
@@ -60,6 +68,7 @@ struct VitConfig {
   double initializer_range = 0.02;
   double hidden_dropout_prob = 0;
   double attention_probs_dropout_prob = 0;
+  bool use_swiglu_ffn = false;  // an MLP has a gate
   bool of_torch =
       false;  // its blocks are torch.nn.MultiheadAttention and Sequential: the host traces less than of HF's
   std::vector<std::string> label_names{"LABEL_0", "LABEL_1"};
@@ -67,10 +76,14 @@ struct VitConfig {
 };
 
 VitConfig read_vit(const Keys& keys, VitKind kind = VitKind::kVit);
-/// The vision model of a CLIP, from a file of its own or from one of both models. Errors: Fault::kData for a file of
-/// both that does not say that it classifies pictures.
-VitConfig read_clip(const Keys& keys);
-VitConfig read_clip_vision(const Keys& keys);
+/// The vision model of a CLIP or a SigLIP, from a file of its own or from one of both models. Errors: Fault::kData for
+/// a file of both that does not say that it classifies pictures.
+VitConfig read_clip(const Keys& keys, VitKind kind = VitKind::kClip);
+VitConfig read_clip_vision(const Keys& keys, VitKind kind = VitKind::kClip);
+/// Whether config.json is that of these.
+inline bool is_clip(const VitConfig& c) { return c.kind == VitKind::kClip || c.kind == VitKind::kSiglip; }
+/// Without sizes.
+VitConfig blank_vit(VitKind kind);
 void check_clip(const VitConfig& config, const Rules& rules);
 nlohmann::json clip_json(const VitConfig& config);
 void check(const VitConfig& config, std::string_view where);
