@@ -92,6 +92,30 @@ TEST(UnreadKeys, AnotherHeadOfAnEncoderDecoderIsNamed) {
     EXPECT_EQ(reading(name, "architectures", json::array({made})), "") << made;
 }
 
+// A file that runs its publisher's code is no model of transformers' class of that type, unless the code is a copy of
+// it.
+TEST(UnreadKeys, ForeignCodeIsRefused) {
+  const Scratch s;
+  const auto reading_with = [&](const char* name, const char* code, const json& more) {
+    json file = read_json_file(golden(name) / "config.json");
+    file["auto_map"] = {{"AutoConfig", "configuration_x.Config"}, {"AutoModel", code}};
+    file.update(more);
+    return [path = s.write("config.json", file.dump())] { read_config(path); };
+  };
+  const auto fails_of = [](const auto& read, std::initializer_list<std::string_view> words) {
+    return workloads_test::fails(base::Fault::kData, read, words);
+  };
+  EXPECT_TRUE(fails_of(reading_with("bert_tiny", "bert_layers.BertModel", {{"alibi_starting_size", 512}}),
+                       {"auto_map", "alibi_starting_size", "trnsim torch", "leave out \"auto_map\""}));
+  EXPECT_TRUE(fails_of(reading_with("bert_tiny", "jinaai/x--modeling_bert.JinaBertModel", json::object()),
+                       {"JinaBertModel", "transformers' bert"}));
+  EXPECT_TRUE(fails_of(reading_with("esm_tiny", "modeling_fast.FastEsmModel", json::object()), {"FastEsmModel"}));
+  EXPECT_NO_THROW(reading_with("phi3_tiny", "modeling_phi3.Phi3ForCausalLM", json::object())());
+  EXPECT_NO_THROW(reading_with("mpt_tiny", "modeling_mpt.MPTForCausalLM", json::object())());
+  EXPECT_NO_THROW(reading_with("gte_tiny", "modeling.NewModel", {{"own_key", 1}})());
+  EXPECT_NO_THROW(reading_with("kimi_k2_tiny", "modeling_deepseek.DeepseekV3ForCausalLM", json::object())());
+}
+
 TEST(UnreadKeys, OfWindowsThatAreOffAreNot) {
   const Scratch s;
   json file = read_json_file(golden("qwen2_tiny") / "config.json");

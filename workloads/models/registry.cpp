@@ -6,9 +6,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/suggest.h"
+#include "base/text.h"
 #include "workloads/models/bart/bart.h"
 #include "workloads/models/bert/bert_config.h"
 #include "workloads/models/config/inert.h"
@@ -92,10 +95,10 @@ constexpr std::array kFamilies = {
     encoder<BertKind::kNew>("new", "New"),
     encoder<BertKind::kGte>("gte", "Gte"),
     encoder<BertKind::kNomic>("nomic_bert", "NomicBert"),
+    encoder<BertKind::kEuroBert>("eurobert", "EuroBert"),
     encoder<BertKind::kXlm>("xlm", "XLM"),
     encoder<BertKind::kFlaubert>("flaubert", "Flaubert"),
     FamilyRow{"MobileBERT", "mobilebert", "MobileBert",
-    encoder<BertKind::kEuroBert>("eurobert", "EuroBert"),
               [](const Keys& keys) { return make_model(read_mobilebert(keys)); },
               [] { return make_model(MobileBertConfig{}); }},
     FamilyRow{"Llama", "llama", "Llama", [](const Keys& keys) { return make_model(read_llama(keys)); },
@@ -151,13 +154,13 @@ constexpr std::array kFamilies = {
     relative<LlamaKind::kXverse>("xverse", "Xverse"),
     relative<LlamaKind::kErnie45Moe>("ernie4_5_moe", "Ernie4_5_Moe"),
     relative<LlamaKind::kYi>("Yi", "YiFor"),
-    plain<gpt_family>("GPT", "gpt2", "GPT2"),
-    plain<neox_family>("GPT-NeoX", "gpt_neox", "GPTNeoX"),
-    plain<opt_family>("OPT", "opt", "OPT"),
     relative<LlamaKind::kKimiK2>("kimi_k2", "KimiK2"),
     relative<LlamaKind::kMinistral3>("ministral3", "Ministral3"),
     relative<LlamaKind::kGranite4>("granitemoehybrid", "GraniteMoeHybrid"),
     relative<LlamaKind::kHunyuan>("hunyuan_v1_dense", "HunYuanDenseV1"),
+    plain<gpt_family>("GPT", "gpt2", "GPT2"),
+    plain<neox_family>("GPT-NeoX", "gpt_neox", "GPTNeoX"),
+    plain<opt_family>("OPT", "opt", "OPT"),
     plain<biogpt_family>("BioGPT", "biogpt", "BioGpt"),
     plain<phi_family>("Phi-2", "phi", "PhiFor"),
     plain<persimmon_family>("Persimmon", "persimmon", "PersimmonFor"),
@@ -179,9 +182,6 @@ constexpr std::array kFamilies = {
     FamilyRow{"CLIP", "clip_vision_model", "CLIPVision",
               [](const Keys& keys) { return make_model(read_clip_vision(keys)); },
               [] { return make_model(VitConfig{.kind = VitKind::kClip}); }},
-    FamilyRow{"T5", "t5", "T5", [](const Keys& keys) { return make_model(read_t5(keys)); },
-              [] { return make_model(T5Config{}); }},
-    FamilyRow{"mT5", "mt5", "MT5", [](const Keys& keys) { return make_model(read_t5(keys, T5Kind::kMt5)); },
     FamilyRow{"SigLIP", "siglip", "SiglipFor",
               [](const Keys& keys) { return make_model(read_clip(keys, VitKind::kSiglip)); },
               [] { return make_model(VitConfig{.kind = VitKind::kSiglip}); }},
@@ -191,6 +191,9 @@ constexpr std::array kFamilies = {
     FamilyRow{"DINOv2", "dinov2", "Dinov2For",
               [](const Keys& keys) { return make_model(read_vit(keys, VitKind::kDinov2)); },
               [] { return make_model(VitConfig{.kind = VitKind::kDinov2}); }},
+    FamilyRow{"T5", "t5", "T5", [](const Keys& keys) { return make_model(read_t5(keys)); },
+              [] { return make_model(T5Config{}); }},
+    FamilyRow{"mT5", "mt5", "MT5", [](const Keys& keys) { return make_model(read_t5(keys, T5Kind::kMt5)); },
               [] { return make_model(blank_t5(T5Kind::kMt5)); }},
     FamilyRow{"UMT5", "umt5", "UMT5", [](const Keys& keys) { return make_model(read_t5(keys, T5Kind::kUmt5)); },
               [] { return make_model(blank_t5(T5Kind::kUmt5)); }},
@@ -219,12 +222,26 @@ constexpr std::array kFamilies = {
 };
 // clang-format on
 
-std::string types(std::string_view quote) {
+constexpr const char* kAllTypes = "docs/your_model.md lists all";
+
+/// The built-in types whose names are near: that begin with the same letters, or differ by few.
+std::string near_types(std::string_view type) {
+  constexpr std::size_t kMost = 4, kLeastLetters = 3;
+  const auto letters = [](std::string_view name) {
+    return name.substr(0, std::ranges::find_if_not(name, [](char c) { return std::isalpha(c) != 0; }) - name.begin());
+  };
+  std::vector<std::pair<std::size_t, std::string>> near;
+  for (const FamilyRow& row : kFamilies) {
+    const std::size_t edits = base::edit_distance(base::lower(type), base::lower(row.type));
+    const bool alike = letters(type).size() >= kLeastLetters && letters(type) == letters(row.type);
+    if (alike || edits <= type.size() / 3) near.emplace_back(edits, row.type);
+  }
+  if (near.empty()) return fmt::format("of the built-in types none has a name like it; {}", kAllTypes);
+  std::ranges::sort(near);
+  near.resize(std::min(near.size(), kMost));
   std::vector<std::string> names;
-  for (const FamilyRow& row : kFamilies) names.push_back(fmt::format("{}{}{}", quote, row.type, quote));
-  const std::string last = names.back();
-  names.pop_back();
-  return fmt::format("{} or {}", fmt::join(names, ", "), last);
+  for (const auto& [edits, name] : near) names.push_back(name);
+  return fmt::format("built-in types with names like it: {}; {}", fmt::join(names, ", "), kAllTypes);
 }
 
 /// The built-in type of the text model inside a model that reads pictures or sound too; empty: there is none.
@@ -252,14 +269,13 @@ const FamilyRow& family_row_of(const Keys& keys) {
                             "{}: AutoConfig.from_pretrained(MODEL).get_text_config().save_pretrained(DIR) of "
                             "transformers writes its config.json, with the sizes that \"text_config\" leaves out",
                             text));
-    keys.fail(
-        fmt::format("\"model_type\" is \"{}\", a family that is not built in", type),
-        "run its PyTorch code by 'trnsim torch SCRIPT.py', which takes any layers; built-in types are " + types(""));
+    keys.fail(fmt::format("\"model_type\" is \"{}\", a family that is not built in", type),
+              "run its PyTorch code by 'trnsim torch SCRIPT.py', which takes any layers; " + near_types(type));
   }
   const std::string made = keys.has("architectures") ? keys.at("architectures").dump() : "";
   for (const FamilyRow& row : kFamilies)
     if (made.starts_with(fmt::format("[\"{}", row.architecture))) return row;
-  keys.fail("has no \"model_type\"", "add \"model_type\": " + types("\""));
+  keys.fail("has no \"model_type\"", fmt::format("add the model's, such as \"model_type\": \"llama\"; {}", kAllTypes));
 }
 
 }  // namespace
@@ -272,6 +288,7 @@ ModelPtr read_config(const Keys& keys) {
 ModelPtr read_config(const std::filesystem::path& file_or_folder) {
   const Keys keys{std::filesystem::is_directory(file_or_folder) ? file_or_folder / "config.json" : file_or_folder};
   ModelPtr model = read_config(keys);
+  refuse_other_code(keys, family_row_of(keys).architecture);
   warn_of_unread(keys);
   if (model->pairs()) warn_of_other_head(keys);
   return model;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "base/text.h"
 
 namespace workloads {
 namespace {
@@ -34,8 +35,8 @@ constexpr auto kInert = std::to_array<std::string_view>({
     // ids of tokens
     "begin_suppress_tokens", "bos_index", "bos_token_id", "cls_token_id", "decoder_start_token_id", "eos_index",
     "eos_token_id", "forced_bos_token_id", "forced_decoder_ids", "forced_eos_token_id", "mask_index", "mask_token_id",
-    "pad_index", "pad_token_id", "sep_token_id", "suppress_tokens", "unk_index", "unk_token_id",
     "bos_token", "eos_token", "mask_token", "pad_token",
+    "pad_index", "pad_token_id", "sep_token_id", "suppress_tokens", "unk_index", "unk_token_id",
     // of drawing text
     "bad_words_ids", "diversity_penalty", "do_sample", "early_stopping", "encoder_no_repeat_ngram_size",
     "exponential_decay_length_penalty", "force_bos_token_to_be_generated", "length_penalty", "max_length",
@@ -67,22 +68,22 @@ constexpr auto kInert = std::to_array<std::string_view>({
 struct InertOf {
   std::string_view type, key;
 };
-constexpr auto kInertOf = std::to_array<InertOf>({
 bool is_key(std::string_view row, std::string_view key) {
   return row.ends_with('*') ? key.starts_with(row.substr(0, row.size() - 1)) : row == key;
 }
+constexpr auto kInertOf = std::to_array<InertOf>({
     {"", "rope_scaling.type"}, {"", "rope_parameters.type"}, {"", "attn_config.attn_impl"},
     {"", "attn_config.model_type"}, {"albert", "down_scale_factor"}, {"albert", "gap_size"},
     {"albert", "inner_group_num"}, {"albert", "net_structure_type"}, {"albert", "num_memory_blocks"},
     {"bart", "num_hidden_layers"}, {"biogpt", "layer_norm_eps"}, {"blenderbot", "do_blenderbot_90_layernorm"},
     {"blenderbot", "layernorm_variant"}, {"blenderbot", "num_hidden_layers"}, {"bloom", "n_embed"},
     {"chatglm", "apply_query_key_layer_scaling"}, {"chatglm", "original_rope"},
-    {"clip", "logit_scale_init_value"}, {"clip", "projection_dim"}, {"clip", "text_config"},
     {"dinov2", "apply_layernorm"}, {"dinov2", "out_features"}, {"dinov2", "out_indices"},
     {"dinov2", "reshape_hidden_states"}, {"dinov2", "stage_names"}, {"dinov2", "use_mask_token"},
     {"siglip", "logit_scale_init_value"}, {"siglip", "projection_dim"}, {"siglip", "text_config"},
     {"siglip", "vision_use_head"}, {"siglip_vision_model", "projection_dim"},
     {"siglip_vision_model", "vision_use_head"},
+    {"clip", "logit_scale_init_value"}, {"clip", "projection_dim"}, {"clip", "text_config"},
     {"clip_vision_model", "projection_dim"},
     {"codegen", "rotary"}, {"cohere2", "order_of_interleaved_layers"}, {"cohere2", "rotary_pct"},
     {"cohere2", "use_embedding_sharing"}, {"cohere2", "use_gated_activation"}, {"cohere2", "use_parallel_block"},
@@ -92,10 +93,10 @@ bool is_key(std::string_view row, std::string_view key) {
     {"distilbert", "tie_weights_"}, {"dots1", "max_window_layers"}, {"ernie", "pool_act"},
     {"ernie", "task_id"}, {"ernie4_5_moe", "moe_norm_min"}, {"ernie4_5_moe", "output_router_logits"},
     {"ernie4_5_moe", "router_aux_loss_coef"},
-    {"esm", "esmfold_config"}, {"esm", "hidden_act"}, {"esm", "vocab_list"}, {"falcon", "multi_query"},
     {"granitemoehybrid", "init_method"}, {"granitemoehybrid", "intermediate_size"},
     {"granitemoehybrid", "output_router_logits"}, {"granitemoehybrid", "router_aux_loss_coef"},
     {"granitemoehybrid", "num_experts_per_tok"}, {"granitemoehybrid", "mamba_*"},
+    {"esm", "esmfold_config"}, {"esm", "hidden_act"}, {"esm", "vocab_list"}, {"falcon", "multi_query"},
     {"falcon", "n_head"}, {"falcon", "n_layer"}, {"flaubert", "amp"}, {"flaubert", "lang_id"},
     {"flaubert", "mask_id"}, {"flaubert", "n_langs"}, {"flaubert", "same_enc_dec"}, {"flaubert", "share_inout_emb"},
     {"flaubert", "use_lang_emb"}, {"flaubert", "vocab_size"}, {"gemma", "hidden_act"}, {"gemma2", "hidden_act"},
@@ -149,6 +150,11 @@ constexpr auto kInertValues = std::to_array<InertValue>({
     {"qwen2", "qkv_bias", "true"},
 });
 
+/// Families that are built in as their publishers' code has them, which "auto_map" names.
+constexpr auto kPublishers = std::to_array<std::string_view>(
+    {"new", "gte", "nomic_bert", "eurobert", "deepseek", "kimi_k2", "internlm", "internlm2", "internlm3", "baichuan",
+     "exaone", "chatglm", "qwen", "minicpm", "minicpm3", "orion", "aquila", "xverse", "Yi"});
+
 /// Nothing, none, not: so says a file of a part that its model has not.
 bool is_off(const json& value) {
   return value.is_null() || value == json(false) || (value.is_number() && value == 0) || value == json("") ||
@@ -171,12 +177,42 @@ bool is_inert(const Keys& keys, std::string key, const json& value) {
   return key == "layer_types" && value.is_array() && std::ranges::all_of(value, sees_all);
 }
 
+std::vector<std::string> unread_of(const Keys& keys) {
+  std::vector<std::string> out;
+  for (const auto& [key, value] : keys.unread())
+    if (!is_inert(keys, key, value)) out.push_back(fmt::format("\"{}\" ({})", key, value.dump()));
+  return out;
+}
+
 }  // namespace
 
+void refuse_other_code(const Keys& keys, std::string_view architecture) {
+  const json map = keys.has("auto_map") ? keys.at("auto_map") : json();
+  const std::string type = keys.has("model_type") && keys.at("model_type").is_string() ? keys.at("model_type") : "";
+  if (!map.is_object() || std::ranges::find(kPublishers, type) != kPublishers.end()) return;
+  const std::string ours = base::lower(architecture.substr(0, architecture.rfind("For")));
+  std::vector<std::string> others;
+  for (const auto& [kind, code] : map.items()) {
+    if (!kind.starts_with("AutoModel") || !code.is_string()) continue;
+    const auto name = code.get<std::string>();
+    if (!base::lower(name.substr(name.rfind('.') + 1)).starts_with(ours)) others.push_back(name);
+  }
+  const std::vector<std::string> unread = unread_of(keys);
+  const bool has_model =
+      std::ranges::any_of(map.items(), [](const auto& e) { return e.key().starts_with("AutoModel"); });
+  if (others.empty() && (unread.empty() || !has_model)) return;
+  keys.fail(others.empty() ? fmt::format("\"auto_map\" names code of its publisher, for which it has {}: no keys of "
+                                         "transformers' {}",
+                                         fmt::join(unread, ", "), type)
+                           : fmt::format("\"auto_map\" names code of its publisher, {}, which is not transformers' {}",
+                                         others.front(), type),
+            fmt::format("run that code by 'trnsim torch SCRIPT.py'; if it computes the same as transformers' {}, leave "
+                        "out \"auto_map\"",
+                        type));
+}
+
 void warn_of_unread(const Keys& keys) {
-  std::vector<std::string> unread;
-  for (const auto& [key, value] : keys.unread())
-    if (!is_inert(keys, key, value)) unread.push_back(fmt::format("\"{}\" ({})", key, value.dump()));
+  const std::vector<std::string> unread = unread_of(keys);
   if (unread.empty()) return;
   base::warn_once(
       fmt::format("{}: trnsim ignores {}; if that changes what the model computes, run its PyTorch code by 'trnsim "
