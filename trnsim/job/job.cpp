@@ -300,6 +300,7 @@ Job job_of_one_length(const Settings& s, const workloads::ModelPtr& model, doubl
                        .smoothing = s.training.label_smoothing_factor,
                        .target_length = target_length_of(s, job.model)},
               .optimizer = {.beta1 = s.training.adam_beta1,
+                       .predictions = predictions_of(length_of(s, job.model)),
                             .beta2 = s.training.adam_beta2,
                             .epsilon = s.training.adam_epsilon,
                             .weight_decay = s.training.weight_decay,

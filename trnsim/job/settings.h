@@ -1,7 +1,9 @@
 // The table of all settings, and their processing: values from files and workloads, adapters, heads, lengths.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -45,11 +47,19 @@ std::string cast_of(const NumericsSettings& numerics);
 /// Errors: Fault::kUsage for a cast by the compiler that was asked for where there is no fp32 to cast.
 void require_cast(const Settings& settings, std::string_view numerics);
 
-/// Hugging Face's names of tasks, and the head that a model needs for each.
-inline constexpr std::array<std::pair<std::string_view, workloads::Head>, 3> kTasks = {
+/// Hugging Face's names of tasks, and the head that a model needs for each; and BERT's own pre-training.
+inline constexpr std::array<std::pair<std::string_view, workloads::Head>, 4> kTasks = {
     {{"sequence-classification", workloads::Head::kClassifier},
      {"token-classification", workloads::Head::kTokens},
-     {"fill-mask", workloads::Head::kMaskedTokens}}};
+     {"fill-mask", workloads::Head::kMaskedTokens},
+     {"pretraining", workloads::Head::kPretraining}}};
+
+/// Hidden tokens of a sequence of BERT's pre-training. Source: google-research/bert and NVIDIA's DeepLearningExamples,
+/// max_predictions_per_seq of sequences of 128 and of 512 tokens.
+constexpr std::int64_t predictions_of(std::int64_t length) {
+  constexpr std::int64_t kShort = 128, kOfShort = 20, kOfLong = 80;
+  return length <= kShort ? std::min(kOfShort, length) : kOfLong;
+}
 
 /// The value of `task` for requests to a trained model, which is no head.
 inline constexpr std::string_view kInference = "inference";

@@ -61,6 +61,9 @@ void require_trainable_lengths(const Settings& s, const workloads::Model& model)
 }
 
 workloads::DataOptions data_options(const workloads::Workload& workload, const Settings& s) {
+  if (head_of(s) == workloads::Head::kPretraining)
+    throw Error{Fault::kUsage, "`task`", "pretraining reads pairs of sentences, of which there is no data set here",
+                "use `task` fill-mask, or trnsim estimate, plan, choose or cost of the model for its time"};
   return {.model_folder = s.data.model_id,
           .preset = workload.small_model,
           .dataset_path = s.data.dataset_path,

@@ -7,6 +7,7 @@
 #include "hw/sim_device.h"
 #include "isa/check.h"
 #include "runtime/compiler/compile.h"
+#include "trnsim/job/settings.h"
 #include "trnsim/projection.h"
 #include "validation/predict/predict_row.h"
 #include "validation/predict/pretraining.h"
@@ -88,7 +89,7 @@ Prediction predict_pretraining(const Row& row, const runtime::Numerics& numerics
       .plan = {.data = cores, .micro_batch = *job.micro_batch, .numerics = numerics},
       .kind = {.length = *job.seq_len,
                .head = workloads::Head::kPretraining,
-               .predictions = *job.seq_len <= 128 ? 20 : 80},
+               .predictions = trnsim::predictions_of(*job.seq_len)},
       .optimizer = {.name = job.optimizer, .weight_decay = 0.01, .decay_all = false, .max_grad_norm = 1}};
   const hw::SimResult step = on_device(model, spec, workloads::Part::kMicroStep, machine, context),
                       last = on_device(model, spec, workloads::Part::kUpdate, machine, context);

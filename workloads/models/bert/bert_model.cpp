@@ -180,7 +180,8 @@ void apply(const ModelChange& change, BertConfig& c) {
     c.max_position_embeddings = places + c.first_position();
   }
   if (change.labels) c.label_names = *change.labels;
-  if (change.head) c.head = *change.head == Head::kNone ? Head::kClassifier : *change.head;
+  const bool has_head = change.head != Head::kPretraining || c.kind == BertKind::kBert;  // no other one has it
+  if (change.head && has_head) c.head = *change.head == Head::kNone ? Head::kClassifier : *change.head;
   if (change.no_dropout) c.hidden_dropout_prob = c.attention_probs_dropout_prob = 0, c.classifier_dropout = 0;
   if (change.no_dropout) c.embedding_dropout = c.mlp_dropout = 0;
 }
