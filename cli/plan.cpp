@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "analysis/cost/cost.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/progress.h"
@@ -45,8 +46,8 @@ base::Cell with(double value, fmt::format_string<double&> form) { return {value,
 base::Cell dollars_of(const TriedPlan& plan) {
   const auto price = plan.job.price_per_hour;
   if (!price) return "no price";
-  const double step = plan.seconds / 3600 * *price * static_cast<double>(plan.job.instances());
-  return money_cell(step / plan.job.tokens_per_step() * 1e6);
+  const double step = analysis::dollars_of(plan.seconds, *price, static_cast<double>(plan.job.instances()));
+  return money_cell(analysis::per_million(step, plan.job.tokens_per_step()));
 }
 
 /// The steps of a job of so many sequences: its time without start and read-backs, and dollars.
@@ -57,7 +58,7 @@ void add_job(std::vector<base::Cell>& row, const TriedPlan& plan, const PlanOpti
   const double seconds = plan.seconds * job.steps();
   row.emplace_back(base::Cell{seconds, base::duration_text(seconds)});
   const auto price = plan.job.price_per_hour;
-  row.push_back(price ? money_cell(seconds / 3600 * *price * static_cast<double>(plan.job.instances()))
+  row.push_back(price ? money_cell(analysis::dollars_of(seconds, *price, static_cast<double>(plan.job.instances())))
                       : base::Cell{"no price"});
 }
 

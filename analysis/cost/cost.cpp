@@ -10,7 +10,7 @@ Cost cost_of(double seconds, double per_hour, int instances, double epochs, doub
                       "needs a time, a price and at least one instance, none of them negative",
                       "check the price and `nnodes`"};
   }
-  const double run = seconds / 3600 * per_hour * instances;
+  const double run = dollars_of(seconds, per_hour, instances);
   return {
       .run = run, .per_epoch = epochs > 0 ? run / epochs : 0, .per_1k_samples = samples > 0 ? run / samples * 1000 : 0};
 }

@@ -3,6 +3,12 @@
 
 namespace analysis {
 
+/// Dollars of some seconds on so many instances: one order of the factors, so that all answers have the same bits.
+inline double dollars_of(double seconds, double per_hour, double instances) {
+  return seconds / 3600 * per_hour * instances;
+}
+inline double per_million(double dollars, double tokens) { return dollars / (tokens * 1e-6); }
+
 /// Dollars of a job on `instances` machines at `per_hour` dollars each.
 struct Cost {
   double run = 0;             // the whole job

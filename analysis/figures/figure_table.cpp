@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 
+#include "analysis/cost/cost.h"
 #include "analysis/profile/views.h"
 #include "base/progress.h"  // clock_text
 #include "base/text.h"
@@ -157,7 +158,10 @@ constexpr std::array kFigures = {
     held<kCost, &CostFigures::dollars_per_1k_samples>("cost", "dollars_per_1k_samples", "$",
                                                       "price of 1,000 samples of the job"),
     follows("cost", "dollars_per_million_tokens", "$", "price of a million tokens of the job, padding counted",
-            [](const Figures& f) { return ratio_of(f.cost.dollars, product_of(f.work.tokens, 1e-6)); }),
+            [](const Figures& f) -> Maybe {
+              if (!f.cost.dollars || !(f.work.tokens.value_or(0) > 0)) return std::nullopt;
+              return per_million(*f.cost.dollars, *f.work.tokens);
+            }),
     follows(
         "cost", "dollars_end_to_end", "$", "price of the job, including copying its weights in and, once, out",
         [](const Figures& f) { return product_of(f.cost.dollars, ratio_of(f.time.end_to_end_seconds, f.runtime())); }),

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "analysis/cost/cost.h"
 #include "analysis/figures/json_fields.h"
 #include "analysis/profile/stats.h"
 #include "base/text.h"
@@ -106,7 +107,8 @@ Json plan_of(const trnsim::TriedPlan& plan) {
   const double tokens = plan.job.tokens_per_step();
   const auto price = plan.job.price_per_hour;
   const bool timed = plan.refused.empty();
-  const double step_dollars = price ? plan.seconds / 3600 * *price * static_cast<double>(plan.job.instances()) : 0;
+  const double step_dollars =
+      analysis::dollars_of(plan.seconds, price.value_or(0), static_cast<double>(plan.job.instances()));
   return {{"plan", describe(plan.job)},
           {"settings", settings},
           {"refused", plan.refused},
@@ -115,7 +117,7 @@ Json plan_of(const trnsim::TriedPlan& plan) {
           {"step_seconds", timed ? Json(plan.seconds) : Json()},
           {"sequences_per_second", timed ? Json(plan.job.sequences_per_step() / plan.seconds) : Json()},
           {"device_mfu_percent", timed ? Json(100 * plan.mfu) : Json()},
-          {"dollars_per_million_tokens", timed && price ? Json(step_dollars / tokens * 1e6) : Json()}};
+          {"dollars_per_million_tokens", timed && price ? Json(analysis::per_million(step_dollars, tokens)) : Json()}};
 }
 
 }  // namespace

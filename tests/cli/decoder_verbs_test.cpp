@@ -133,6 +133,19 @@ TEST_F(DecoderVerbs, PlanKnowsRanksThatShareAHead) {
   EXPECT_TRUE(shared);
 }
 
+// Where no pipeline is cut short both simulate the same, and count dollars in one order.
+TEST_F(DecoderVerbs, PlansHaveTheBitsOfTheirEstimates) {
+  const Ran ran = run("plan bert-small --global_batch_size 256 --max_length 64 --format json --limit 6");
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  for (const json& plan : json::parse(ran.out)) {
+    const Ran one = run("estimate bert-small --format json " + plan["flags"].get<std::string>());
+    ASSERT_EQ(one.code, 0) << one.err;
+    const json estimate = json::parse(one.out);
+    EXPECT_EQ(plan["step_seconds"], estimate["step_seconds"]) << plan;
+    EXPECT_EQ(plan["dollars_per_million_tokens"], estimate["dollars_per_million_tokens"]) << plan;
+  }
+}
+
 // A plan shares blocks with the others and simulates three micro-batches; an estimate does neither. They differ by the
 // end of the first micro-batches' backward passes beside the next forward: less than a thousandth.
 TEST_F(DecoderVerbs, PlanRanksFittingPlansAndTimesThemLikeEstimate) {

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/cost/cost.h"
 #include "analysis/figures/figures.h"
 #include "analysis/profile/stats.h"
 #include "base/archive.h"
@@ -68,7 +69,8 @@ ChoiceFigures project_choice(const Choice& choice, std::int64_t micro_batches, K
 }
 
 double dollars_of(const Choice& choice, double seconds) {
-  return seconds / 3600 * choice.job.price_per_hour.value_or(0) * static_cast<double>(choice.job.instances());
+  return analysis::dollars_of(seconds, choice.job.price_per_hour.value_or(0),
+                              static_cast<double>(choice.job.instances()));
 }
 
 /// The least that a choice can cost, in dollars and time: those with little are projected first, and beat the others.

@@ -146,7 +146,7 @@ std::optional<analysis::InterruptedTime> interrupted(const Job& job, const Proje
                       "give a longer time"};
   if (const auto own = static_cast<double>(job.sizes.save.every); own > 0) out.as_saved = every(std::min(own, p.steps));
   if (const auto price = job.sizes.save.interrupted_price)
-    out.dollars = out.seconds / 3600 * *price * static_cast<double>(job.instances());
+    out.dollars = analysis::dollars_of(out.seconds, *price, static_cast<double>(job.instances()));
   return out;
 }
 
