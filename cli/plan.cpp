@@ -20,6 +20,7 @@
 #include "trnsim/job/job_price.h"
 #include "trnsim/project/compiler_memory.h"
 #include "trnsim/project/memory.h"
+#include "trnsim/project/stages.h"
 #include "trnsim/projection.h"
 #include "trnsim/search.h"
 
@@ -208,7 +209,10 @@ void plan(const PlanOptions& options) {
   const trnsim::Settings& s = options.settings;
   const base::Format form = base::parse_format(s.output.format);
   const trnsim::Job job = job_of(s, trnsim::load_model_config(options.model), 0);
-  if (job.generation) refuse_steps(options);
+  if (job.generation)
+    refuse_steps(options);
+  else
+    trnsim::require_trains(job.machine);
   if (const std::string prices = unread_prices(job, s); !prices.empty())
     base::log(base::LogLevel::kWarning, flags_in(prices));
   const auto sizes =
@@ -241,7 +245,7 @@ void plan(const PlanOptions& options) {
 
 void add_plan(CLI::App& app) {
   auto options = std::make_shared<PlanOptions>();
-  app.add_option("MODEL", options->model, "a decoder by name (llama2-7b), or a Hugging Face folder")->required();
+  app.add_option("MODEL", options->model, "a model by name (llama2-7b), or a Hugging Face folder")->required();
   add_count(app, "--global_batch_size", options->batch, "sequences of an optimizer step, over all cores");
   add_count(app, "--sequences,--samples", options->sequences,
             "sequences of the whole job; adds the time and the dollars of its steps");

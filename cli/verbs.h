@@ -72,7 +72,7 @@ inline constexpr std::array kVerbs = {
           "trnsim estimate llama2-70b --nnodes 32 --tensor_parallel_size 32 --pipeline_parallel_size 8 --zero_1 "
           "--gradient_accumulation_steps 32 --recompute selective",
           "trnsim estimate llama3-8b --max_length 8192 --tensor_parallel_size 32 --format json"}, add_estimate},
-    Verb{"plan", "rank every legal way to share a decoder's training between cores",
+    Verb{"plan", "rank every legal way to share a model's training between cores",
          {"trnsim plan llama2-7b --global_batch_size 64",
           "trnsim plan llama2-13b --nnodes 4 --max_length 4096 --limit 5",
           "trnsim plan gpt3-6.7b --optimizer_use_master_weights --format md"}, add_plan},

@@ -19,7 +19,8 @@ namespace {
     if (machine.forms_groups_of(n)) sizes.push_back(n);
   std::string fix = fmt::format("use groups of {} cores of an instance, equally far apart", fmt::join(sizes, ", "));
   if (machine.instances.value > 1) fix += ", and the same cores of instances equally far apart";
-  throw base::Error{base::Fault::kProgram, where,
+  const base::Fault fault = where.starts_with('`') ? base::Fault::kUsage : base::Fault::kProgram;  // `a_setting`
+  throw base::Error{fault, where,
                     fmt::format("{} cannot form the replica group {}{} of {}: {}", machine.name,
                                 fmt::join(set.begin(), set.begin() + static_cast<std::ptrdiff_t>(shown), " "),
                                 shown < set.size() ? " ..." : "", base::counted(set.size(), "rank"), why),

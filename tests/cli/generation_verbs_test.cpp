@@ -79,6 +79,8 @@ TEST_F(GenerationVerbs, SoundsAreNoPrompts) {
               HasSubstr("fix: leave it out: --max_target_length is the length"));
   EXPECT_THAT(run("generate whisper-large-v3 --instance_type inf2.xlarge --batch_size 128").err,
               HasSubstr("use a smaller --batch_size, or a larger --instance_type"));
+  EXPECT_THAT(run("generate kimi-k2 --tensor_parallel_size 64 --instance_type trn2.48xlarge").err,
+              HasSubstr("the weights alone are too large: use an --instance_type with more memory for each core"));
   const std::string two = " --instance_type trn1.2xlarge --nproc_per_node 2 --global_batch_size 4";
   EXPECT_THAT(run("plan whisper-tiny" + two).out, testing::Not(HasSubstr("--max_length")));
 }

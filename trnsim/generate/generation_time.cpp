@@ -112,7 +112,9 @@ workloads::GenerationSpec generation_spec(const Job& job) {
   const std::int64_t most = job.model->pairs() ? positions : std::min(g.length, positions);
   const std::int64_t fixed = job.model->fixed_length();
   return {.batch = job.step.plan.micro_batch,
-          .prompt = fixed > 0 ? fixed : g.bucket > 0 ? g.bucket : workloads::prompt_bucket(g.prompt_tokens, most),
+          .prompt = fixed > 0      ? fixed
+                    : g.bucket > 0 ? g.bucket
+                                   : workloads::prompt_bucket(g.prompt_tokens, most),
           .length = g.length,
           .tensor_parallel = job.step.plan.tensor,
           .sequence = job.step.plan.sequence,
@@ -172,6 +174,12 @@ std::string generation_fix(const Job& job) {
       return fmt::format("use `tensor_parallel_size` {}", wider.step.plan.tensor);
   }
   const bool shrinks = isa::size_of(job.step.plan.numerics.weight) > isa::size_of(isa::Dtype::kBf16);
+  const Memory least = least_generation_memory(job);
+  if (least.by_kind.at("weights") + least.by_kind.at("runtime") > least.capacity)
+    return fmt::format(
+        "the weights alone are too large: use {}an `instance_type` with more memory for each core, or a "
+        "smaller model",
+        shrinks ? "`numerics` bf16, " : "");
   return fmt::format("use a smaller `batch_size`{}{}, or a larger `instance_type`",
                      job.model->fixed_length() > 0 ? "" : " or `max_length`", shrinks ? ", `numerics` bf16" : "");
 }

@@ -85,8 +85,11 @@ std::string cores_fix(std::int64_t share, std::int64_t cores, const hw::MachineP
   const std::int64_t each = machine.instance_cores();
   if (share > cores && share % each == 0)
     return fmt::format("use `nnodes` {}, or degrees whose product divides the cores", share / each);
-  if (share <= each && each % share != 0) return "use degrees whose product divides the cores";
-  return fmt::format("use `nproc_per_node` {} or a multiple of it, or degrees whose product divides the cores", share);
+  if (share <= each && each % share == 0)
+    return fmt::format("use `nproc_per_node` {} or a multiple of it, or degrees whose product divides the cores",
+                       share);
+  return fmt::format("use degrees whose product divides {}{}", each,
+                     share > each ? ", or is a multiple of it with as many `nnodes`" : "");
 }
 
 /// Errors: Fault::kUsage for cores that the ranks of a replica do not divide.
@@ -297,10 +300,10 @@ Job job_of_one_length(const Settings& s, const workloads::ModelPtr& model, doubl
   job.step = {.plan = plan_of(s, job.machine, *job.model),
               .kind = {.length = length_of(s, job.model),
                        .head = step_head(*job.model),
+                       .predictions = predictions_of(length_of(s, job.model)),
                        .smoothing = s.training.label_smoothing_factor,
                        .target_length = target_length_of(s, job.model)},
               .optimizer = {.beta1 = s.training.adam_beta1,
-                       .predictions = predictions_of(length_of(s, job.model)),
                             .beta2 = s.training.adam_beta2,
                             .epsilon = s.training.adam_epsilon,
                             .weight_decay = s.training.weight_decay,

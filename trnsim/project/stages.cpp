@@ -104,6 +104,10 @@ void require_groups(const Job& job) {
   // A given program is a forward pass as often as a training step: nothing says which.
   if (job.step.kind.training && !job.model->is_given()) require_trains(job.machine);
   const runtime::Plan& plan = job.step.plan;
+  const bool shared = plan.tensor > 1 || plan.pipeline > 1;  // by degrees, which then decide on the groups
+  const char* setting = plan.tensor > 1 ? "`tensor_parallel_size`"
+                        : shared        ? "`pipeline_parallel_size`"
+                                        : "`nproc_per_node`";
   if (job.cores() > job.machine.core_count())
     throw base::Error{
         base::Fault::kUsage, "plan",
@@ -113,7 +117,7 @@ void require_groups(const Job& job) {
   if (!job.model->splits() && plan.tensor == 1) {  // its ranks are one group, all of them; a program has its own groups
     hw::Ranks all(static_cast<std::size_t>(job.cores()));
     std::iota(all.begin(), all.end(), 0U);
-    if (!job.model->is_given() && all.size() > 1) hw::shape_of({all}, job.machine, "plan");
+    if (!job.model->is_given() && all.size() > 1) hw::shape_of({all}, job.machine, setting);
     return;
   }
   const auto groups = job.model->groups(plan);
@@ -121,9 +125,9 @@ void require_groups(const Job& job) {
   const std::size_t first = workloads::link_group(plan, 0), last = workloads::stages_group(plan);
   for (std::size_t g = 0; g < groups.size(); ++g) {
     if (plan.pipeline > 1 && g >= first && g < last)
-      hw::require_pairs(groups[g], job.machine, "plan");
+      hw::require_pairs(groups[g], job.machine, setting);
     else
-      hw::shape_of(groups[g], job.machine, "plan");
+      hw::shape_of(groups[g], job.machine, setting);
   }
 }
 

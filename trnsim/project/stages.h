@@ -81,7 +81,7 @@ double simulate_evaluation(const Job& job, SharedBlocks& shared, const SimulateS
 /// Errors: Fault::kUsage for a machine that is for inference alone.
 void require_trains(const hw::MachineParams& machine);
 
-/// Errors: as require_trains(), for a training; Fault::kProgram, naming legal ones, when the machine cannot form the
+/// Errors: as require_trains(), for a training; Fault::kUsage, naming legal ones, when the machine cannot form the
 /// plan's replica groups.
 void require_groups(const Job& job);
 
