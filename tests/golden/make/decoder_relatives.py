@@ -287,7 +287,8 @@ def biases(c):
         out |= {"q", "k", "v"}
     if c.get("bias"):
         out |= {"o", "gate", "up", "down"} if c["model_type"] == "internlm3" else {"q", "k", "v", "o"}
-    if c.get("attention_bias") and c["model_type"] in ("minicpm", "orion", "cohere", "cohere2", "nemotron", "arcee", "olmo", "llama", "gpt_oss", "granitemoehybrid"):
+    if c.get("attention_bias") and c["model_type"] in ("minicpm", "orion", "cohere", "cohere2", "nemotron", "arcee", "olmo", "llama", "gpt_oss", "granitemoehybrid",
+                                                         "hunyuan_v1_dense"):
         out.add("o")
     return out | ({"gate", "up", "down"} if c.get("mlp_bias") else set())
 

@@ -109,14 +109,14 @@ ValueId Block::body(const Part& part, ValueId h) {
 
 /// Makes a part's output, summed over the ranks, pending in x; the biases of its row-split layers are added once.
 void Block::defer(Residual& x, ValueId y, const Part& part, std::vector<std::string> outs) {
-  x.scale = arch_.residual.scale;
-  if (!trains() && !behind())  // before the sum, whose place holds nothing else
-    y = net_.times("residual.scale", y, x.scale), x.scale = 1;
-  if (net_.program().split()) net_.places().enter_part(part.sum);
-  x.pending = net_.summed(y), x.label = part.name + ".residual", x.biases.clear();
+  x.scale = arch_.residual.scale, x.biases.clear();
   if (net_.program().split())
     for (const std::string& out : outs)
       if (const std::string bias = name(out) + ".bias"; net_.has(bias)) x.biases.push_back(bias);
+  if (!trains() && !behind() && x.biases.empty())  // before the sum, whose place holds nothing else
+    y = net_.times("residual.scale", y, x.scale), x.scale = 1;
+  if (net_.program().split()) net_.places().enter_part(part.sum);
+  x.pending = net_.summed(y), x.label = part.name + ".residual";
   if (arch_.residual.norms == NormPlace::kAfterSum) x.norm = name(arch_.names.*part.before);
   const std::string& factors = arch_.names.*part.factors;
   x.factors = factors.empty() ? factors : name(factors);
@@ -151,8 +151,8 @@ ValueId Block::add_pending(Residual& x) {
 ValueId Block::normed(const std::string& label, Residual& x, const std::string& name, bool few) {
   if (!few && net_.program().mode != Mode::kToken) return net_.norm(label, add_pending(x), arch_.norm, name);
   if (!x.norm.empty() || !x.factors.empty()) add_pending(x);
+  if (x.pending != kNoValue && (x.biases.size() > 1 || x.scale != 1)) with_biases(x);  // a scale is of both
   if (x.pending != kNoValue) x.pending = net_.times(x.label + ".scale", x.pending, x.scale);
-  if (x.biases.size() > 1) with_biases(x);
   const ValueId bias = x.pending == kNoValue || x.biases.empty() ? kNoValue : net_.w(x.biases.front());
   const ValueId h = net_.skinny_norm(label, x.sum, arch_.norm, name, x.pending, bias);
   x.pending = kNoValue;
