@@ -60,6 +60,15 @@ TEST(Install, TheBinaryReadsTheDataBesideIt) {
   EXPECT_THAT(ran.output, HasSubstr((prefix() / "share/trnsim/hw/params/trn1.2xlarge.toml").string()));
 }
 
+TEST(Install, PythonFindsItsModulesCompiled) {
+  const fs::path packages = prefix() / "lib/python3/dist-packages";
+  if (!fs::exists(packages / "trnsim/_errors.py")) GTEST_SKIP() << "built without the Python module";
+  const Ran ran =
+      shell("/", "PYTHONPATH='" + packages.string() + "' /usr/bin/python3 -v -B -c 'import trnsim._errors'");
+  EXPECT_EQ(ran.code, 0) << ran.output;
+  EXPECT_THAT(ran.output, testing::ContainsRegex("_errors[^ ]*pyc matches .*_errors.py"));
+}
+
 TEST(Install, EveryHeaderCompilesWithNothingButThePackage) {
   const TemporaryFolder folder{"trnsim_headers"};
   std::string all;

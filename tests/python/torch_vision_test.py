@@ -16,11 +16,13 @@ import forked
 
 try:
     import torchvision  # noqa: whether it is there
+    forked.ALSO.append("torchvision")
 except ImportError:
     torchvision = None
 
 EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples" / "torch"
 SCRIPT = """
+import copy
 import sys
 import torch
 import torchvision
@@ -47,8 +49,8 @@ def make():
     return model.train(batch)
 def pictures(seed):
     return torch.randn(count, 3, side, side, generator=torch.Generator().manual_seed(seed))
-def step(device):
-    model = make().to(device)
+def step(model, device):
+    model = model.to(device)
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
     out = model(x.to(device))
     out = out.mean((2, 3)) if out.dim() == 4 else out
@@ -57,7 +59,9 @@ def step(device):
     optimizer.step()
     return [[out.detach().cpu()], gradients, [p.detach().cpu() for p in model.parameters()]]
 x = pictures(1 if batch else {"resnet18": 2, "vgg11": 2, "mobilenet_v2": 3, "densenet121": 5}.get(name, 1))
-for name_of, here, there in zip(("forward", "gradients", "weights"), step("xla"), step("cpu")):
+model = make()
+both = step(copy.deepcopy(model), "xla"), step(model, "cpu")
+for name_of, here, there in zip(("forward", "gradients", "weights"), *both):
     top = max(b.norm().item() for b in there)
     print(name_of, max((a - b).norm().item() / max(b.norm().item(), 1e-3 * top) for a, b in zip(here, there)))
 """
