@@ -170,8 +170,8 @@ Buffer buffer_from(const std::string& element, frontend::Dims dims, const py::bu
   if (bytes != needed)
     throw Error{Fault::kUsage, "Buffer", std::to_string(bytes) + " bytes for " + frontend::mlir_text(literal.type),
                 "give " + std::to_string(needed)};
-  literal.bytes.resize(bytes);
-  if (bytes != 0) std::memcpy(literal.bytes.data(), info.ptr, bytes);
+  const auto* data = static_cast<const std::byte*>(info.ptr);
+  literal.bytes.assign(data, data + bytes);
   return {std::make_shared<const Literal>(std::move(literal))};
 }
 
@@ -184,12 +184,40 @@ py::bytes bytes_of(const Buffer& buffer) {
   return py::bytes{all};
 }
 
+std::size_t size_of(const Buffer& buffer) {
+  const Literal& literal = *buffer.literal;
+  return static_cast<std::size_t>(literal.count()) * frontend::stored_bytes(literal.type.element);
+}
+
+void copy_to(const Buffer& buffer, const py::buffer& place) {
+  const std::vector<std::byte>& bytes = buffer.literal->bytes;
+  const py::buffer_info info = place.request(true);
+  const std::size_t size = size_of(buffer);
+  if (static_cast<std::size_t>(info.size * info.itemsize) != size)
+    throw Error{Fault::kUsage, "Buffer", std::to_string(info.size * info.itemsize) + " bytes of memory",
+                "give " + std::to_string(size)};
+  for (std::size_t i = 0; i < size; i += bytes.size())  // of a splat the only element
+    std::memcpy(static_cast<std::byte*>(info.ptr) + i, bytes.data(), bytes.size());
+}
+
+/// Its bytes where they are. Readers share them: none writes, though PyTorch only takes memory that it may.
+py::buffer_info memory_of(const Buffer& buffer) {
+  const Literal& literal = *buffer.literal;
+  if (literal.splat) throw py::buffer_error{"one element that stands for all"};
+  auto* data = const_cast<std::byte*>(literal.bytes.data());
+  return {reinterpret_cast<std::uint8_t*>(data), static_cast<py::ssize_t>(literal.bytes.size())};
+}
+
 }  // namespace
 
 void bind_programs(py::module_& m) {
-  py::class_<Buffer>(m, "Buffer", "a tensor where programs compute it")
+  py::class_<Buffer>(m, "Buffer", "a tensor where programs compute it", py::buffer_protocol())
+      .def_buffer(&memory_of)
       .def(py::init(&buffer_from), py::arg("element"), py::arg("dims"), py::arg("data"))
       .def("bytes", &bytes_of, "its elements in row-major order, little-endian; one byte for a truth value")
+      .def("copy_to", &copy_to, py::arg("place"), "writes these bytes into memory")
+      .def_property_readonly("splat", [](const Buffer& b) { return b.literal->splat; })
+      .def_property_readonly("size", &size_of, "how many bytes these are")
       .def_property_readonly("element",
                              [](const Buffer& b) { return std::string{frontend::info(b.literal->type.element).mlir}; })
       .def_property_readonly("dims", [](const Buffer& b) { return b.literal->type.dims; });

@@ -7,6 +7,7 @@ import unittest
 import numpy
 
 import trnsim
+from trnsim import _core
 
 
 def program(body, inputs, result):
@@ -259,6 +260,16 @@ ENTRY main {
                        "2x3xf32")
         x = numpy.arange(6, dtype="float32").reshape(2, 3)
         numpy.testing.assert_array_equal(trnsim.run_graph(text, x)[0][0], x)
+
+    def test_a_buffer_is_read_with_and_without_a_copy(self):
+        x = numpy.arange(6, dtype="float32").reshape(2, 3)
+        buffer, place = _core.Buffer("f32", [2, 3], x), numpy.empty(24, "uint8")
+        x[0] = 9  # the buffer keeps its own
+        buffer.copy_to(place)
+        self.assertEqual((buffer.size, bytes(place)), (24, buffer.bytes()))
+        numpy.testing.assert_array_equal(numpy.frombuffer(buffer, "float32"), numpy.arange(6, dtype="float32"))
+        with self.assertRaisesRegex(trnsim.Error, "24"):
+            buffer.copy_to(numpy.empty(23, "uint8"))
 
     def test_wrong_arrays_are_refused(self):
         text = program("  %r = stablehlo.negate %a0 : tensor<4xbf16>", ["4xbf16"], "4xbf16")

@@ -78,11 +78,14 @@ void copy_in(const Literal& literal, const isa::Region& region, std::byte* to) {
 frontend::LiteralPtr copy_out(const frontend::Type& type, const isa::Region* region, const std::byte* from) {
   auto out = std::make_shared<Literal>(Literal{.type = type, .bytes = {}});
   const std::int64_t count = out->count();
-  out->bytes.resize(static_cast<std::size_t>(count) * frontend::stored_bytes(type.element));
+  const std::size_t size = static_cast<std::size_t>(count) * frontend::stored_bytes(type.element);
+  if (region != nullptr && same_bytes(type.element, region->dtype)) {
+    out->bytes.assign(from, from + size);
+    return out;
+  }
+  out->bytes.resize(size);
   if (region == nullptr) return out;
-  if (same_bytes(type.element, region->dtype))
-    std::memcpy(out->bytes.data(), from, out->bytes.size());
-  else if (type.element == Element::kF64)
+  if (type.element == Element::kF64)
     convert<float, double>(from, out->bytes.data(), count, region->name);
   else if (type.element == Element::kI64)
     convert<std::int32_t, std::int64_t>(from, out->bytes.data(), count, region->name);

@@ -3,6 +3,7 @@ lowering, the same that is timed. Where it refuses a graph, the frontend's refer
 the report says so."""
 import os
 
+import numpy
 import torch
 
 from trnsim.torch import _rules  # noqa: registers the rules
@@ -25,11 +26,15 @@ def buffer_of(core, tensor):
     return core.Buffer(element, list(tensor.shape), data)
 
 
-def tensor_of(buffer):
+def tensor_of(buffer, own=True):
+    """`own`: it has memory of its own; else it is only read."""
     dtype = DTYPES[buffer.element]
-    data = bytearray(buffer.bytes())
-    if not data:
+    if not buffer.size:
         return torch.empty(buffer.dims, dtype=dtype)
+    data = buffer
+    if own or buffer.splat:
+        data = numpy.empty(buffer.size, numpy.uint8)
+        buffer.copy_to(data)
     return torch.frombuffer(data, dtype=dtype).reshape(buffer.dims)
 
 
@@ -67,8 +72,8 @@ class Simulated:
     def upload(self, tensor):
         return buffer_of(self.core, tensor)
 
-    def download(self, buffer, meta):
-        return tensor_of(buffer).to(meta.dtype)
+    def download(self, buffer, meta, own=True):
+        return tensor_of(buffer, own).to(meta.dtype)
 
     def compile(self, graph, name):
         text = self.text(graph, name)
@@ -139,9 +144,9 @@ class Timed(Simulated):
     def run_rows(self, program, rows, together):
         return [self.run(program, leaves) for leaves in rows]
 
-    def download(self, buffer, meta):
+    def download(self, buffer, meta, own=True):
         if not isinstance(buffer, Zeros):
-            return super().download(buffer, meta)
+            return super().download(buffer, meta, own)
         from trnsim.torch._engine import Refused, engine, script_line
         by = engine().reader
         raise Refused(script_line(), f"{by} is left to the host, which reads its operands, but --timed computes no "

@@ -53,7 +53,7 @@ class Folder:
         order = [1, 0, *range(2, len(kernel.meta.shape))]
         stored = self.kernels.get(id(kernel))
         if stored is None:
-            tensor = engine().backend.download(kernel.buffer, kernel.meta).permute(order).contiguous()
+            tensor = self.weight(kernel).permute(order).contiguous()
             stored = Value(contiguous(tensor.shape, tensor.dtype), buffer=engine().upload(tensor))
             self.kernels[id(kernel)], self.held[id(stored)] = stored, stored
         seen = made(aten.permute.default, [stored], [Slot(0), order], contiguous(kernel.meta.shape, kernel.meta.dtype))
@@ -78,10 +78,13 @@ class Folder:
                 out[key] = Value(contiguous(tensor.shape, tensor.dtype), buffer=engine().upload(tensor))
         return [out[id(v.node), v.index] for v in values]
 
+    def weight(self, value):
+        return engine().backend.download(value.buffer, value.meta, own=False)
+
     def tensor(self, value, results):
         """The value on the host; results of nodes are kept for the others that read them."""
         if value.node is None:
-            return host_scalar(value) if value.buffer is None else engine().backend.download(value.buffer, value.meta)
+            return host_scalar(value) if value.buffer is None else self.weight(value)
         if id(value.node) not in results:
             call = value.node.call
             tensors = [self.tensor(v, results) for v in value.node.inputs]
