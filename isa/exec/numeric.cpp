@@ -1,5 +1,6 @@
 // Training numerics without time: each rank's calls in program order, ranks spread over host threads.
 #include <fmt/format.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <deque>
@@ -32,6 +33,16 @@ std::vector<Segment> segments_of(const Block& block) {
   }
   segments.push_back({begin, size});
   return segments;
+}
+
+/// Bytes of a partition with which a block needs SBUF in huge pages: a twelfth of the time of long attention was the
+/// search for small ones.
+constexpr std::int64_t kLarge = 64 * 1024;
+
+bool is_large(const Programs& programs) {
+  return std::ranges::any_of(programs, [](const Program* program) {
+    return std::ranges::any_of(program->blocks, [](const Block& block) { return block.sbuf_bytes >= kLarge; });
+  });
 }
 
 /// Threads of one run(): `workers` that each carry some ranks, and inside each rank a team when there are more threads
@@ -128,9 +139,13 @@ void NumericDevice::load_all(const Programs& programs) {
   }
   const std::uint32_t ranks = programs.front()->ranks;
   const bool fits = memories_.size() == ranks && memories_.front().hbm_bytes() >= bytes;
-  if (fits) return;  // HBM stays from program to program while it is large enough
-  memories_.clear();
-  for (std::uint32_t rank = 0; rank < ranks; ++rank) memories_.emplace_back(bytes);
+  if (!fits) {  // HBM stays from program to program while it is large enough
+    memories_.clear();
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) memories_.emplace_back(bytes);
+  }
+  if (is_large(programs))
+    for (Memory& memory : memories_)  // only a hint, as those of HBM
+      madvise(memory.sbuf(), static_cast<std::size_t>(Memory::kSbufStride) * kPartitions, MADV_HUGEPAGE);
 }
 
 Memory& NumericDevice::memory(std::uint32_t rank) {

@@ -1,4 +1,5 @@
 // The numeric device: ranks, threads, collectives between them, random streams.
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -93,6 +94,25 @@ TEST(NumericDevice, KeepsHbmFromProgramToProgram) {
   device->load(second);
   EXPECT_EQ(device->memory(1).hbm()[5], std::byte{42});
   EXPECT_THROW(device->memory(2), base::Error);
+}
+
+/// Bytes of the core's SBUF that the host has pages for.
+std::int64_t resident(Memory& memory) {
+  const std::int64_t page = sysconf(_SC_PAGESIZE);
+  const std::size_t bytes = static_cast<std::size_t>(Memory::kSbufStride) * 128;
+  std::vector<unsigned char> pages((bytes + static_cast<std::size_t>(page) - 1) / static_cast<std::size_t>(page));
+  EXPECT_EQ(mincore(memory.sbuf(), bytes, pages.data()), 0);
+  return page * std::ranges::count_if(pages, [](unsigned char p) { return (p & 1) != 0; });
+}
+
+TEST(NumericDevice, ACoreOfASmallProgramTakesLittleOfTheHost) {
+  const Program program = make_program(2);
+  const auto device = make_numeric_device();
+  device->load(program);
+  device->run({.host_threads = 1});
+  // Each of 128 partitions, 3 KiB of it, on up to two pages.
+  EXPECT_LE(resident(device->memory(1)), 128 * 2 * sysconf(_SC_PAGESIZE));
+  EXPECT_GE(resident(device->memory(1)), 128 * 3072);
 }
 
 TEST(Memory, IsZeroAndRefusesTheImpossible) {
