@@ -39,7 +39,7 @@ struct MachineParams {
   Number scalar_accumulator_read, gpsimd_start, dynamic_address;
   Number power_utilisation, power_window, power_cold, power_ramp;
   Number lead_in, benchmark;
-  Number hbm_bytes, hbm_bandwidth;
+  Number hbm_bytes, hbm_bandwidth, hbm_turnaround;
   Number dma_rings, dma_engines, dma_start, dma_wake, dma_completion, dma_packet, dma_transpose;
   Number dma_generators, dma_generation, dma_indexed_setup, dma_engine_rate, dma_setup, dma_overlap, dma_rate,
       dma_descriptor_overhead;

@@ -111,6 +111,8 @@ constexpr std::array kFields = {
     M::Field{"hbm.bytes", &M::hbm_bytes, Dimension::kBytes, "device memory per chip"},
     M::Field{"hbm.bandwidth", &M::hbm_bandwidth, Dimension::kBandwidth,
              "HBM bandwidth per chip, reads and writes together"},
+    M::Field{"hbm.turnaround", &M::hbm_turnaround, Dimension::kRatio,
+             "time lost relative to the time of moving bytes while a core reads as much as it writes"},
     M::Field{"dma.rings", &M::dma_rings, Dimension::kCount, "DMA rings per core, each processed in order"},
     M::Field{"dma.engines", &M::dma_engines, Dimension::kCount, "DMA engines per core"},
     M::Field{"dma.start", &M::dma_start, Dimension::kTime, "time from the issue to the first descriptor"},

@@ -18,6 +18,7 @@ Dma::Dma(sc_core::sc_module_name name, const MachineParams& machine, HbmStack& h
                         machine.semaphore.value)},
       generators_(static_cast<std::size_t>(machine.dma_generators.value)),
       hbm_{hbm},
+      turnaround_{machine.hbm_turnaround.value},
       listener_{std::move(listener)} {
   SC_METHOD(wake);
   sensitive << step_;
@@ -107,18 +108,21 @@ void Dma::share(Fs now) {
     for (; place > 0 && open[place - 1]->transfer->width > job->transfer->width; --place) open[place] = open[place - 1];
     open[place] = job;
   });
-  double left = there.engines, demand = 0,
-         shared = 0;  // demand: bytes per femtosecond of HBM; shared: of the path, 0..1
+  double left = there.engines, read = 0, written = 0,
+         shared = 0;  // read, written: bytes per femtosecond of HBM; shared: of the path, 0..1
   for (std::size_t i = 0; i < count; ++i) {
     Job& job = *open[i];
     job.width = std::min(job.transfer->width, left / static_cast<double>(count - i));
     left -= job.width;
     const double pace = job.width / job.work;
-    demand += pace * static_cast<double>(job.transfer->read_bytes + job.transfer->written_bytes);
+    read += pace * static_cast<double>(job.transfer->read_bytes);
+    written += pace * static_cast<double>(job.transfer->written_bytes);
     shared += pace * job.transfer->shared;
   }
   const double common = std::min(1.0, there.engines / engines_ / shared);
-  const double memory = std::min(common, there.hbm / demand);
+  // A bus of DRAM moves nothing while it turns from reading to writing.
+  const double turning = turnaround_ * 2 * std::min(read, written);
+  const double memory = std::min(common, there.hbm / (read + written + turning));
   for (std::size_t i = 0; i < count; ++i)
     open[i]->width *= open[i]->transfer->read_bytes + open[i]->transfer->written_bytes > 0 ? memory : common;
 }

@@ -72,6 +72,7 @@ class Dma : public sc_core::sc_module {
   const Fs start_, generation_;
   std::vector<Fs> generators_;  // when each has made its last descriptors
   HbmStack& hbm_;
+  const double turnaround_;
   Listener listener_;
   std::array<std::deque<Job>, isa::kDmaQueues> rings_;
   std::uint32_t filled_ = 0, moving_ = 0;  // a bit for each ring with jobs, and for those whose first one moves

@@ -128,6 +128,19 @@ TEST(Dma, AFullHbmSlowsTheEngines) {
   EXPECT_NEAR(seconds(slow.dma.active), 128 * 32768 / 100e9, 1e-9);  // half of it is this core's stack
 }
 
+// Each core's half of the stack limits these: 50 GB/s, which a bus that turns takes 1.2 times as long for.
+TEST(Dma, ReadingWhileWritingTurnsTheBus) {
+  const Instr load = dma(sbuf(128, 8192), hbm(128, 8192), 0);
+  const Instr store = dma(hbm(128, 8192, 1 << 22), sbuf(128, 8192, 1 << 15), 1);
+  const auto active = [](std::vector<Instr> instrs, const char* turnaround) {
+    return seconds(run(program(std::move(instrs)), trn1({"hbm.bandwidth=100 GB/s", turnaround})).dma.active);
+  };
+  const double one = active({load}, "hbm.turnaround=0"), both = active({load, store}, "hbm.turnaround=0");
+  EXPECT_NEAR(both, 2 * one, 1e-8);
+  EXPECT_NEAR(active({load}, "hbm.turnaround=0.2"), one, 1e-9);
+  EXPECT_NEAR(active({load, store}, "hbm.turnaround=0.2"), 1.2 * both, 1e-7);
+}
+
 TEST(Dma, ManySequencersMayFeedARing) {
   std::vector<Instr> instrs;
   for (int i = 0; i < 20; ++i) {

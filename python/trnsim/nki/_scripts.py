@@ -91,7 +91,7 @@ def row(script, function, shapes, machine, *changes):
     return json.dumps(out)
 
 
-_TYPES = {"fp32": np.float32, "bf16": _dtypes.bfloat16, "fp16": np.float16, "int32": np.int32}
+_TYPES = {"fp32": np.float32, "bf16": _dtypes.bfloat16, "fp16": np.float16, "int32": np.int32, "int8": np.int8}
 
 
 def _inputs(module, text_of, script):
