@@ -120,7 +120,7 @@ TEST(Influence, AConstantNamesRowsThatExistAndIsThereOnce) {
   std::set<std::string> ids, names;
   for (const std::string file :
        {"training.csv", "micro.csv", "instructions.csv", "generation.csv", "memory.csv", "compile_time.csv",
-        "compile_more.csv", "instructions_trn2.csv", "generation_inf2.csv", "generation_more.csv"})
+        "compile_more.csv", "instructions_trn2.csv", "generation_inf2.csv", "generation_more.csv", "streams_trn2.csv"})
     for (const Row& row : validation::load_validation(std::string{TRNSIM_SOURCE_DIR} + "/validation/tables/" + file))
       ids.insert(row.id);
   // Tables that may not be copied here: their rows are those of the registered predictions.
