@@ -72,6 +72,14 @@ TEST(UnreadKeys, AreNamedUnlessTheyAreOffOrInert) {
     EXPECT_EQ(reading(name, key, value), "") << key;
 }
 
+// Some keys change nothing in one family, or with one value.
+TEST(UnreadKeys, OfOneFamilyOrOneValueAreNamed) {
+  EXPECT_THAT(reading("deepseek_tiny", "aux_loss_alpha", 0.001), HasSubstr("aux_loss_alpha"));
+  EXPECT_THAT(reading("hunyuan_v1_dense_tiny", "norm_type", "layer"), HasSubstr("norm_type"));
+  EXPECT_EQ(reading("deepseek_v2_tiny", "aux_loss_alpha", 0.001), "");
+  EXPECT_EQ(reading("hunyuan_v1_dense_tiny", "norm_type", "rms"), "");
+}
+
 // One inside an object that is read has the object's key in front.
 TEST(UnreadKeys, OfAnObjectInsideAreNamed) {
   EXPECT_THAT(
@@ -94,6 +102,29 @@ TEST(UnreadKeys, AnotherHeadOfAnEncoderDecoderIsNamed) {
 
 // A file that runs its publisher's code is no model of transformers' class of that type, unless the code is a copy of
 // it.
+// The answer is about the head that a family has here, whatever class a file was saved from.
+TEST(UnreadKeys, AnotherHeadOfAnEncoderOrADecoderIsNamed) {
+  for (const auto& [name, made] : {std::pair{"bert_tiny", "BertForQuestionAnswering"},
+                                   {"roberta_tiny", "RobertaForMultipleChoice"},
+                                   {"gpt_tiny", "GPT2ForSequenceClassification"},
+                                   {"gpt_tiny", "GPT2DoubleHeadsModel"},
+                                   {"opt_tiny", "OPTForSequenceClassification"},
+                                   {"llama_tiny", "LlamaForTokenClassification"},
+                                   {"qwen2_tiny", "Qwen2ForRewardModel"},
+                                   {"dinov2_tiny", "Dinov2ForSemanticSegmentation"}})
+    EXPECT_THAT(reading(name, "architectures", {made}),
+                AllOf(HasSubstr("trnsim answers for"), HasSubstr(fmt::format("not for {}", made))))
+        << name;
+  for (const auto& [name, made] : {std::pair{"bert_tiny", "BertModel"},
+                                   {"bert_tiny", "BertForMaskedLM"},
+                                   {"roformer_tiny", "RoFormerModel"},
+                                   {"gpt_tiny", "GPT2Model"},
+                                   {"llama_tiny", "LlamaForSequenceClassification"},
+                                   {"dinov2_tiny", "Dinov2Model"},
+                                   {"vit_tiny", "ViTForMaskedImageModeling"}})
+    EXPECT_EQ(reading(name, "architectures", {made}), "") << name;
+}
+
 TEST(UnreadKeys, ForeignCodeIsRefused) {
   const Scratch s;
   const auto reading_with = [&](const char* name, const char* code, const json& more) {

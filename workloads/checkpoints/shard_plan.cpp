@@ -140,12 +140,13 @@ std::optional<Problem> encoder_problem(const Plan& plan, const Sizes& sizes) {
   if (plan.tensor > 1 && plan.sequence)
     return Problem{"`disable_sequence_parallel`", "the tokens of an encoder are not split",
                    "give `disable_sequence_parallel`"};
+  if (const auto found = problem(shard_plan(plan), sizes)) return found;
   if (sizes.kv_heads > 0 && sizes.kv_heads % plan.tensor != 0)
     return Problem{"`tensor_parallel_size`",
                    fmt::format("{} key-value heads are not divided by {}, and no core of an encoder has a copy of one",
                                sizes.kv_heads, plan.tensor),
                    "use a divisor of both numbers of heads"};
-  return problem(shard_plan(plan), sizes);
+  return std::nullopt;
 }
 
 void check(const ShardPlan& plan, const ModelPtr& model) {

@@ -290,7 +290,7 @@ ModelPtr read_config(const std::filesystem::path& file_or_folder) {
   ModelPtr model = read_config(keys);
   refuse_other_code(keys, family_row_of(keys).architecture);
   warn_of_unread(keys);
-  if (model->pairs()) warn_of_other_head(keys);
+  warn_of_other_head(keys, *model);
   return model;
 }
 

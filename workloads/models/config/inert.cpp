@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -80,6 +81,19 @@ constexpr auto kInertOf = std::to_array<InertOf>({
     {"chatglm", "apply_query_key_layer_scaling"}, {"chatglm", "original_rope"},
     {"dinov2", "apply_layernorm"}, {"dinov2", "out_features"}, {"dinov2", "out_indices"},
     {"dinov2", "reshape_hidden_states"}, {"dinov2", "stage_names"}, {"dinov2", "use_mask_token"},
+    {"dinov2_with_registers", "apply_layernorm"}, {"dinov2_with_registers", "out_features"},
+    {"dinov2_with_registers", "out_indices"}, {"dinov2_with_registers", "reshape_hidden_states"},
+    {"dinov2_with_registers", "stage_names"}, {"ijepa", "pooler_*"},
+    {"minimax_m2", "layernorm_*"}, {"minimax_m2", "mlp_intermediate_size"}, {"minimax_m2", "mtp_transformer_layers"},
+    {"minimax_m2", "num_mtp_modules"}, {"minimax_m2", "shared_moe_mode"}, {"minimax_m2", "use_mtp"},
+    {"hunyuan_v1_dense", "attention_head_dim"}, {"hunyuan_v1_dense", "org_vocab_size"},
+    {"hunyuan_v1_dense", "cla_share_factor"}, {"hunyuan_v1_dense", "rope_scaling.beta_*"},
+    {"hunyuan_v1_dense", "rope_scaling.mscale*"},
+    {"qwen2_vl_text", "rope_scaling.mrope_*"}, {"qwen2_5_vl_text", "rope_scaling.mrope_*"},
+    {"qwen3_vl_text", "rope_scaling.mrope_*"}, {"qwen3_vl_moe_text", "rope_scaling.mrope_*"},
+    {"qwen2_vl_text", "rope_parameters.mrope_*"}, {"qwen2_5_vl_text", "rope_parameters.mrope_*"},
+    {"qwen3_vl_text", "rope_parameters.mrope_*"}, {"qwen3_vl_moe_text", "rope_parameters.mrope_*"},
+    {"qwen2_vl_text", "max_window_layers"}, {"qwen2_5_vl_text", "max_window_layers"},
     {"siglip", "logit_scale_init_value"}, {"siglip", "projection_dim"}, {"siglip", "text_config"},
     {"siglip", "vision_use_head"}, {"siglip_vision_model", "projection_dim"},
     {"siglip_vision_model", "vision_use_head"},
@@ -139,6 +153,9 @@ struct InertValue {
 constexpr auto kInertValues = std::to_array<InertValue>({
     {"cohere2", "position_embedding_type", "\"rope_gptj\""},
     {"", "position_embedding_type", "\"absolute\""},
+    {"deepseek", "aux_loss_alpha", "0.0"},  // its publisher's code trains the router by it
+    {"hunyuan_v1_dense", "norm_type", "\"rms\""},
+    {"hunyuan_v1_dense", "use_rotary_pos_emb", "true"},
     {"llama", "is_llama_config", "true"},
     {"phi3", "full_attn_mod", "1"},
     {"phi3", "interpolate_factor", "1"},
@@ -184,6 +201,39 @@ std::vector<std::string> unread_of(const Keys& keys) {
   return out;
 }
 
+/// The heads that an answer may be about, as transformers names classes that have them. A file without one, or of
+/// another task that the same layers are trained for, is the beginning of a training.
+struct HeadsOfKind {
+  std::string_view words;
+  std::vector<std::string_view> names;
+};
+const HeadsOfKind& heads_of(const Model& model) {
+  static const HeadsOfKind kPairs{"the encoder-decoder that writes a text", {"", "ForConditionalGeneration"}};
+  static const HeadsOfKind kTexts{"the decoder that writes a text", {"", "ForCausalLM", "ForConditionalGeneration"}};
+  static const HeadsOfKind kClasses{"the decoder that classifies texts", {"ForSequenceClassification"}};
+  static const HeadsOfKind kPictures{
+      "the classifier of pictures",
+      {"", "ForImageClassification", "ForImageClassificationWithTeacher", "ForMaskedImageModeling", "ForPreTraining"}};
+  static const HeadsOfKind kEncoders{
+      "a classifier of texts or tokens, or a model of hidden tokens",
+      {"", "ForSequenceClassification", "ForTokenClassification", "ForMaskedLM", "ForPreTraining"}};
+  if (model.pairs()) return kPairs;
+  if (model.image()) return kPictures;
+  if (!model.decoder()) return kEncoders;
+  return model.decoder()->head.classes > 0 ? kClasses : kTexts;
+}
+
+/// The head in a class's name: "ForMaskedLM" of "RoFormerForMaskedLM", "" of "RoFormerModel" and of "GPT2LMHeadModel".
+std::string_view head_in(std::string_view name) {
+  for (const std::string_view other : {"EncoderModel", "DoubleHeadsModel", "RewardModel"})
+    if (name.ends_with(other)) return other;
+  const std::size_t head = name.rfind("For");
+  constexpr std::size_t kWord = 3;
+  const bool begins_word = head != std::string_view::npos && head + kWord < name.size() &&
+                           std::isupper(static_cast<unsigned char>(name[head + kWord])) != 0;
+  return begins_word ? name.substr(head) : std::string_view{};
+}
+
 }  // namespace
 
 void refuse_other_code(const Keys& keys, std::string_view architecture) {
@@ -220,17 +270,16 @@ void warn_of_unread(const Keys& keys) {
                   keys.where(), fmt::join(unread, ", ")));
 }
 
-void warn_of_other_head(const Keys& keys) {
+void warn_of_other_head(const Keys& keys, const Model& model) {
   if (!keys.has("architectures") || !keys.at("architectures").is_array() || keys.at("architectures").empty()) return;
   const json& first = keys.at("architectures").front();
   const std::string made = first.is_string() ? first.get<std::string>() : "";
-  const std::size_t head = made.find("For");
-  const bool other = head != std::string::npos && made.substr(head) != "ForConditionalGeneration";
-  if (!other && !made.ends_with("EncoderModel")) return;
+  const HeadsOfKind& known = heads_of(model);
+  if (std::ranges::find(known.names, head_in(made)) != known.names.end()) return;
   base::warn_once(
-      fmt::format("{}: trnsim answers for the encoder-decoder that writes a text, not for {}; for that one, run its "
-                  "PyTorch code by 'trnsim torch SCRIPT.py'",
-                  keys.where(), made));
+      fmt::format("{}: trnsim answers for {}, not for {}; for that one, run its PyTorch code by 'trnsim torch "
+                  "SCRIPT.py'",
+                  keys.where(), known.words, made));
 }
 
 }  // namespace workloads

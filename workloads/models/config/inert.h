@@ -2,6 +2,7 @@
 #pragma once
 
 #include "workloads/models/config/keys.h"
+#include "workloads/models/model.h"
 
 namespace workloads {
 
@@ -13,7 +14,8 @@ void refuse_other_code(const Keys& keys, std::string_view architecture);
 /// change nothing. transformers takes any key in silence, so most of them change nothing there; a file cannot say which
 /// do.
 void warn_of_unread(const Keys& keys);
-/// Warns of an encoder-decoder's file that was saved from another class than the modelled one, which writes a text.
-void warn_of_other_head(const Keys& keys);
+/// Warns of a file that was saved from a class whose head is none of those that the answer can be about: one that marks
+/// answers in a text, a decoder that classifies tokens, an encoder alone.
+void warn_of_other_head(const Keys& keys, const Model& model);
 
 }  // namespace workloads
