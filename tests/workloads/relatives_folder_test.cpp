@@ -6,6 +6,7 @@
 #include "tests/workloads/models.h"
 #include "tests/workloads/support.h"
 #include "workloads/checkpoints/json_file.h"
+#include "workloads/models/config/not_built_in.h"
 #include "workloads/models/decoder/decoder_arch.h"
 #include "workloads/models/lora.h"
 #include "workloads/models/presets.h"
@@ -259,10 +260,16 @@ TEST(RelativesFolder, PartsThatAreNotComputedAreNamed) {
     }
     return std::string{};
   };
-  EXPECT_THAT(names("qwen3_next"),
-              testing::HasSubstr("like it: qwen3_moe, qwen2_moe, qwen3, qwen; docs/your_model.md"));
-  EXPECT_THAT(names("mamba"), testing::HasSubstr("docs/your_model.md"));
-  EXPECT_LT(names("mamba").size(), 400U);
+  EXPECT_THAT(names("olmo9"), testing::HasSubstr("like it: olmo, olmo2, olmo3, olmoe; docs/your_model.md"));
+  EXPECT_THAT(names("qwen3_next"), testing::HasSubstr("it has layers of gated delta rules"));
+  EXPECT_THAT(names("qwen3_next"), testing::HasSubstr("the nearest built-in type is qwen3_moe; docs/your_model.md"));
+  EXPECT_LT(names("some_other_type").size(), 400U);
+  for (const NotBuiltIn& row : types_not_built_in()) {
+    EXPECT_EQ(blank_model(row.type), nullptr) << row.type;
+    EXPECT_NE(blank_model(row.near), nullptr) << row.type;
+  }
+  // Files of Qwen2.5-VL may have the keys of its text model beside the others.
+  EXPECT_THAT(names("qwen2_5_vl"), testing::HasSubstr("built-in type qwen2_5_vl_text"));
   json bert = read_json_file(golden("bert_tiny") / "config.json");
   bert["architectures"] = {"BertForMaskedLM"}, bert["tie_word_embeddings"] = false;
   EXPECT_TRUE(fails(Fault::kData, reading(bert), {"tie_word_embeddings"}));

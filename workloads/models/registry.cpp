@@ -16,6 +16,7 @@
 #include "workloads/models/bert/bert_config.h"
 #include "workloads/models/config/inert.h"
 #include "workloads/models/config/keys.h"
+#include "workloads/models/config/not_built_in.h"
 #include "workloads/models/decoder/decoder_config.h"
 #include "workloads/models/decoder/plain.h"
 #include "workloads/models/mobilebert/mobilebert.h"
@@ -290,6 +291,10 @@ ModelPtr read_config(const std::filesystem::path& file_or_folder) {
   ModelPtr model = read_config(keys);
   refuse_other_code(keys, family_row_of(keys).architecture);
   warn_of_unread(keys);
+    constexpr const char* kRunCode = "run its PyTorch code by 'trnsim torch SCRIPT.py', which takes any layers; ";
+    if (const auto known = not_built_in(type))
+      keys.fail(fmt::format("\"model_type\" is \"{}\", a family that is not built in: it has {}", type, known->part),
+                fmt::format("{}the nearest built-in type is {}; {}", kRunCode, known->near, kAllTypes));
   warn_of_other_head(keys, *model);
   return model;
 }
