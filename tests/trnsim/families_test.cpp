@@ -124,7 +124,19 @@ const Member kMembers[] = {{"bert-base-uncased"},
                            {"qwen-1.8b"},
                            {"minicpm-2b"},
                            {"orion-14b"},
-                           {"ernie-4.5-21b-a3b"}};
+                           {"ernie-4.5-21b-a3b"},
+                           {"eurobert-210m"},
+                           {"kimi-k2"},
+                           {"ministral3-3b"},
+                           {"granite-4.0-350m"},
+                           {"hunyuan-1.8b"},
+                           {"minimax-m2", false},
+                           {"openai-gpt"},
+                           {"siglip-base-patch16-224"},
+                           {"dinov2-small"},
+                           {"dinov2-with-registers-small"},
+                           {"vit-msn-small"},
+                           {"ijepa-vith14"}};
 
 workloads::ModelPtr small(const char* preset) {
   const workloads::ModelPtr model = workloads::model_preset(preset);

@@ -89,7 +89,9 @@ inline constexpr const char* kWritingDecoders[] = {"qwen2_tiny",
                                                    "ministral3_tiny",
                                                    "granitemoehybrid_tiny",
                                                    "granitemoehybrid_nope_tiny",
-                                                   "hunyuan_v1_dense_tiny"};
+                                                   "hunyuan_v1_dense_tiny",
+                                                   "minimax_m2_tiny",
+                                                   "openai_gpt_tiny"};
 
 /// The same with a sliding window, with PyTorch's text.
 inline constexpr const char* kWindowed[] = {"mistral_tiny", "phi3_tiny",       "gemma2_tiny",

@@ -133,7 +133,8 @@ TEST_F(LaterFamilies, PartsOfGranite4AndHunyuanThatAreNotBuiltInAreRefused) {
 }
 
 // Published counts of parameters, in billions: of Ministral 3 without its encoder of pictures 3.4, 8.4 and 13.5; of
-// Granite 4 3.4, 1.6 and 0.35; of EuroBERT 0.21, 0.61 and 2.1; of Kimi K2 1,026 (Kimi Team, arXiv:2507.20534).
+// Granite 4 3.4, 1.6 and 0.35; of EuroBERT 0.21, 0.61 and 2.1; of Kimi K2 1,026 (Kimi Team, arXiv:2507.20534);
+// of MiniMax-M2 230; of GPT-1 0.117.
 TEST_F(LaterFamilies, PresetsHaveThePublishedSizes) {
   for (const auto& [name, billions] : {std::pair{"ministral3-3b", 3.43},
                                        {"ministral3-8b", 8.49},
@@ -147,9 +148,38 @@ TEST_F(LaterFamilies, PresetsHaveThePublishedSizes) {
                                        {"eurobert-210m", 0.212},
                                        {"eurobert-610m", 0.608},
                                        {"eurobert-2.1b", 2.11},
-                                       {"kimi-k2", 1026.4}})
+                                       {"kimi-k2", 1026.4},
+                                       {"minimax-m2", 228.7},
+                                       {"openai-gpt", 0.1165}})
     EXPECT_NEAR(static_cast<double>(parameter_count(model_preset(name)->weights())) * 1e-9 / billions, 1, 0.005)
         << name;
+}
+
+TEST_F(LaterFamilies, PartsOfMiniMaxThatAreNotBuiltInAreRefused) {
+  for (const auto& [key, value] : {std::pair<const char*, nlohmann::json>{"attn_type_list", {1, 0}},
+                                   {"qk_norm_type", "per_head"},
+                                   {"use_routing_bias", false},
+                                   {"scoring_func", "softmax"},
+                                   {"output_router_logits", true},
+                                   {"shared_intermediate_size", 8}})
+    EXPECT_TRUE(fails(Fault::kData, reading("minimax_m2_tiny", key, value), {key}));
+  EXPECT_TRUE(fails(Fault::kData, reading("openai_gpt_tiny", "afn", "relu"), {"afn"}));
+  EXPECT_TRUE(
+      fails(Fault::kData, reading("dinov2_with_registers_tiny", "num_register_tokens", 0), {"num_register_tokens"}));
+}
+
+// A text's tokens have the same position in each direction of a picture: angles are those of the family.
+TEST_F(LaterFamilies, TextModelsOfQwenVlAreQwen) {
+  for (const auto& [name, type] : {std::pair{"qwen2_tiny", "qwen2_5_vl_text"}, {"qwen3_tiny", "qwen3_vl_text"}}) {
+    nlohmann::json file = read_json_file(golden(name) / "config.json");
+    const ModelPtr own = read_config(golden(name));
+    file["model_type"] = type, file["rope_scaling"] = {{"type", "mrope"}, {"mrope_section", {1, 1, 0}}};
+    file.erase("architectures");
+    const Scratch s;
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(read_config(s.write("config.json", file.dump()))->config_json(), own->config_json());
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  }
 }
 
 // Queries of Ministral 3 grow behind the positions that it was trained for first: sequences within have no tables of

@@ -59,18 +59,19 @@ TEST_P(Verify, Bf16StaysNear) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Golden, Verify,
-                         testing::Values(Case{"bert_tiny", 1, ""}, Case{"bert_tiny", 2, ""}, Case{"bert_odd", 1, ""},
-                                         Case{"bert_odd", 2, ""}, Case{"bert_odd", 1, "-fusion"},
-                                         Case{"vit_tiny", 1, ""}, Case{"vit_tiny", 2, ""},
-                                         Case{"vit_tiny", 1, "-fusion"}, Case{"deit_tiny", 1, ""},
-                                         Case{"deit_teacher_tiny", 1, ""}, Case{"deit_teacher_tiny", 2, ""},
-                                         Case{"clip_tiny", 1, ""}, Case{"clip_tiny", 2, ""}, Case{"siglip_tiny", 1, ""},
-                                         Case{"siglip_tiny", 2, ""}, Case{"dinov2_tiny", 1, ""},
-                                         Case{"dinov2_tiny", 2, ""}, Case{"dinov2_gated_tiny", 1, ""},
-                                         Case{"dinov2_gated_tiny", 2, ""},
-                                         // A sample each: gradients of one row are their parameters' own.
-                                         Case{"deit_teacher_tiny", 6, ""}, Case{"vit_tiny", 6, ""}));
+INSTANTIATE_TEST_SUITE_P(
+    Golden, Verify,
+    testing::Values(Case{"bert_tiny", 1, ""}, Case{"bert_tiny", 2, ""}, Case{"bert_odd", 1, ""},
+                    Case{"bert_odd", 2, ""}, Case{"bert_odd", 1, "-fusion"}, Case{"vit_tiny", 1, ""},
+                    Case{"vit_tiny", 2, ""}, Case{"vit_tiny", 1, "-fusion"}, Case{"deit_tiny", 1, ""},
+                    Case{"deit_teacher_tiny", 1, ""}, Case{"deit_teacher_tiny", 2, ""}, Case{"clip_tiny", 1, ""},
+                    Case{"clip_tiny", 2, ""}, Case{"siglip_tiny", 1, ""}, Case{"siglip_tiny", 2, ""},
+                    Case{"dinov2_tiny", 1, ""}, Case{"dinov2_tiny", 2, ""}, Case{"dinov2_gated_tiny", 1, ""},
+                    Case{"dinov2_gated_tiny", 2, ""}, Case{"dinov2_with_registers_tiny", 1, ""},
+                    Case{"dinov2_with_registers_tiny", 2, ""}, Case{"vit_msn_tiny", 1, ""}, Case{"vit_msn_tiny", 2, ""},
+                    Case{"ijepa_tiny", 1, ""}, Case{"ijepa_tiny", 2, ""},
+                    // A sample each: gradients of one row are their parameters' own.
+                    Case{"deit_teacher_tiny", 6, ""}, Case{"vit_tiny", 6, ""}));
 
 TEST(VerifyFails, OnAWrongExpectation) {
   const Scratch scratch;

@@ -94,7 +94,8 @@ TEST(Vit, ClipsVisionModelClassifiesByTheMeanOfPatches) {
 // that pools, of which 413 M are the layers and embeddings.
 TEST(Vit, Dinov2AndSiglipHaveThePublishedSizes) {
   const Scratch s;
-  for (const char* name : {"siglip_tiny", "dinov2_tiny", "dinov2_gated_tiny"}) {
+  for (const char* name : {"siglip_tiny", "dinov2_tiny", "dinov2_gated_tiny", "dinov2_with_registers_tiny",
+                           "vit_msn_tiny", "ijepa_tiny"}) {
     const ModelPtr model = read_config(golden(name));
     const Weights weights = load_weights(golden(name), model, 1);
     EXPECT_TRUE(weights.notes.empty()) << name;
@@ -110,8 +111,27 @@ TEST(Vit, Dinov2AndSiglipHaveThePublishedSizes) {
   EXPECT_NEAR(millions("dinov2-base"), 85.8, 0.1);
   EXPECT_NEAR(millions("dinov2-large"), 303.4, 0.2);
   EXPECT_NEAR(millions("dinov2-giant"), 1135, 1);
+  EXPECT_NEAR(millions("dinov2-with-registers-base"), 85.8, 0.1);
+  EXPECT_NEAR(millions("vit-msn-small"), 21.7, 0.1);
+  EXPECT_NEAR(millions("ijepa-vith14"), 630.8, 0.5);
+  EXPECT_EQ(model_preset("dinov2-with-registers-base")->sizes().positions, 1 + 4 + 256);
   EXPECT_NEAR(millions("siglip-so400m-patch14-384"), 412.9, 0.2);
   EXPECT_EQ(model_preset("siglip-so400m-patch14-384")->sizes().positions, 27 * 27);
+}
+
+// Source: transformers, configuration_NAME.py.
+TEST(Vit, NormsOfEachKindHaveItsDefault) {
+  const Scratch s;
+  for (const auto& [name, eps] : {std::pair{"vit_tiny", 1e-12},
+                                  {"ijepa_tiny", 1e-12},
+                                  {"dinov2_tiny", 1e-6},
+                                  {"dinov2_with_registers_tiny", 1e-6},
+                                  {"vit_msn_tiny", 1e-6}}) {
+    auto file = nlohmann::json::parse(read_config(golden(name))->config_json());
+    file.erase("layer_norm_eps");
+    const ModelPtr read = read_config(s.write("config.json", file.dump()));
+    EXPECT_EQ(nlohmann::json::parse(read->config_json()).at("layer_norm_eps"), eps) << name;
+  }
 }
 
 // Rows and columns behind the last whole patch are left out, as a convolution without padding leaves them.

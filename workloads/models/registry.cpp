@@ -46,6 +46,20 @@ constexpr FamilyRow relative(std::string_view type, std::string_view architectur
           [] { return blank_llama(kind); }};
 }
 
+/// The text model of a model that reads pictures too: with texts alone it is a family that has rows of its own.
+template <LlamaKind kind>
+constexpr FamilyRow text_of(std::string_view name, std::string_view type) {
+  return {name, type, type, [](const Keys& keys) { return make_model(read_llama(keys, kind)); },
+          [] { return blank_llama(kind); }};
+}
+
+/// A relative of ViT.
+template <VitKind kind>
+constexpr FamilyRow pictures(std::string_view name, std::string_view type, std::string_view architecture) {
+  return {name, type, architecture, [](const Keys& keys) { return make_model(read_vit(keys, kind)); },
+          [] { return make_model(VitConfig{.kind = kind}); }};
+}
+
 /// A relative of BERT.
 template <BertKind kind>
 constexpr FamilyRow encoder(std::string_view type, std::string_view architecture) {
@@ -159,7 +173,13 @@ constexpr std::array kFamilies = {
     relative<LlamaKind::kMinistral3>("ministral3", "Ministral3"),
     relative<LlamaKind::kGranite4>("granitemoehybrid", "GraniteMoeHybrid"),
     relative<LlamaKind::kHunyuan>("hunyuan_v1_dense", "HunYuanDenseV1"),
+    relative<LlamaKind::kMiniMaxM2>("minimax_m2", "MiniMaxM2"),
+    text_of<LlamaKind::kQwen2>("Qwen2-VL's text model", "qwen2_vl_text"),
+    text_of<LlamaKind::kQwen2>("Qwen2.5-VL's text model", "qwen2_5_vl_text"),
+    text_of<LlamaKind::kQwen3>("Qwen3-VL's text model", "qwen3_vl_text"),
+    text_of<LlamaKind::kQwen3Moe>("Qwen3-VL-MoE's text model", "qwen3_vl_moe_text"),
     plain<gpt_family>("GPT", "gpt2", "GPT2"),
+    plain<first_gpt_family>("GPT-1", "openai-gpt", "OpenAIGPT"),
     plain<neox_family>("GPT-NeoX", "gpt_neox", "GPTNeoX"),
     plain<opt_family>("OPT", "opt", "OPT"),
     plain<biogpt_family>("BioGPT", "biogpt", "BioGpt"),
@@ -174,10 +194,8 @@ constexpr std::array kFamilies = {
     plain<mpt_family>("MPT", "mpt", "MptFor"),
     plain<dbrx_family>("DBRX", "dbrx", "Dbrx"),
     FamilyRow{"Falcon", "falcon", "Falcon", read_falcon, [] { return make_model(blank(falcon_family())); }},
-    FamilyRow{"ViT", "vit", "ViT", [](const Keys& keys) { return make_model(read_vit(keys)); },
-              [] { return make_model(VitConfig{}); }},
-    FamilyRow{"DeiT", "deit", "DeiT", [](const Keys& keys) { return make_model(read_vit(keys, VitKind::kDeit)); },
-              [] { return make_model(VitConfig{.kind = VitKind::kDeit}); }},
+    pictures<VitKind::kVit>("ViT", "vit", "ViTFor"),
+    pictures<VitKind::kDeit>("DeiT", "deit", "DeiT"),
     FamilyRow{"CLIP", "clip", "CLIPFor", [](const Keys& keys) { return make_model(read_clip(keys)); },
               [] { return make_model(VitConfig{.kind = VitKind::kClip}); }},
     FamilyRow{"CLIP", "clip_vision_model", "CLIPVision",
@@ -189,9 +207,10 @@ constexpr std::array kFamilies = {
     FamilyRow{"SigLIP", "siglip_vision_model", "SiglipVision",
               [](const Keys& keys) { return make_model(read_clip_vision(keys, VitKind::kSiglip)); },
               [] { return make_model(VitConfig{.kind = VitKind::kSiglip}); }},
-    FamilyRow{"DINOv2", "dinov2", "Dinov2For",
-              [](const Keys& keys) { return make_model(read_vit(keys, VitKind::kDinov2)); },
-              [] { return make_model(VitConfig{.kind = VitKind::kDinov2}); }},
+    pictures<VitKind::kDinov2>("DINOv2", "dinov2", "Dinov2For"),
+    pictures<VitKind::kDinov2Registers>("DINOv2 with registers", "dinov2_with_registers", "Dinov2WithRegisters"),
+    pictures<VitKind::kMsn>("ViT-MSN", "vit_msn", "ViTMSN"),
+    pictures<VitKind::kIjepa>("I-JEPA", "ijepa", "IJepa"),
     FamilyRow{"T5", "t5", "T5", [](const Keys& keys) { return make_model(read_t5(keys)); },
               [] { return make_model(T5Config{}); }},
     FamilyRow{"mT5", "mt5", "MT5", [](const Keys& keys) { return make_model(read_t5(keys, T5Kind::kMt5)); },
@@ -245,12 +264,14 @@ std::string near_types(std::string_view type) {
   return fmt::format("built-in types with names like it: {}; {}", fmt::join(names, ", "), kAllTypes);
 }
 
-/// The built-in type of the text model inside a model that reads pictures or sound too; empty: there is none.
+/// The built-in type of the text model inside a model that reads pictures or sound too, also where older files have its
+/// keys beside the others'; empty: there is none.
 std::string type_of_text(const Keys& keys) {
-  if (!keys.has("text_config") || !keys.at("text_config").is_object()) return {};
-  const nlohmann::json text = keys.at("text_config").value("model_type", nlohmann::json());
-  if (!text.is_string()) return {};
-  const auto type = text.get<std::string>();
+  std::string type = keys.at("model_type").get<std::string>() + "_text";
+  if (keys.has("text_config") && keys.at("text_config").is_object()) {
+    const nlohmann::json text = keys.at("text_config").value("model_type", nlohmann::json());
+    if (text.is_string()) type = text.get<std::string>();
+  }
   return std::ranges::find(kFamilies, type, &FamilyRow::type) == kFamilies.end() ? std::string{} : type;
 }
 
@@ -270,8 +291,12 @@ const FamilyRow& family_row_of(const Keys& keys) {
                             "{}: AutoConfig.from_pretrained(MODEL).get_text_config().save_pretrained(DIR) of "
                             "transformers writes its config.json, with the sizes that \"text_config\" leaves out",
                             text));
+    constexpr const char* kRunCode = "run its PyTorch code by 'trnsim torch SCRIPT.py', which takes any layers; ";
+    if (const auto known = not_built_in(type))
+      keys.fail(fmt::format("\"model_type\" is \"{}\", a family that is not built in: it has {}", type, known->part),
+                fmt::format("{}the nearest built-in type is {}; {}", kRunCode, known->near, kAllTypes));
     keys.fail(fmt::format("\"model_type\" is \"{}\", a family that is not built in", type),
-              "run its PyTorch code by 'trnsim torch SCRIPT.py', which takes any layers; " + near_types(type));
+              kRunCode + near_types(type));
   }
   const std::string made = keys.has("architectures") ? keys.at("architectures").dump() : "";
   for (const FamilyRow& row : kFamilies)
@@ -291,10 +316,6 @@ ModelPtr read_config(const std::filesystem::path& file_or_folder) {
   ModelPtr model = read_config(keys);
   refuse_other_code(keys, family_row_of(keys).architecture);
   warn_of_unread(keys);
-    constexpr const char* kRunCode = "run its PyTorch code by 'trnsim torch SCRIPT.py', which takes any layers; ";
-    if (const auto known = not_built_in(type))
-      keys.fail(fmt::format("\"model_type\" is \"{}\", a family that is not built in: it has {}", type, known->part),
-                fmt::format("{}the nearest built-in type is {}; {}", kRunCode, known->near, kAllTypes));
   warn_of_other_head(keys, *model);
   return model;
 }

@@ -17,7 +17,7 @@ spec.loader.exec_module(vit)
 vit.CONFIG = {**{key: value for key, value in vit.CONFIG.items() if key not in ("encoder_stride", "intermediate_size")},
               "architectures": ["Dinov2ForImageClassification"], "model_type": "dinov2", "mlp_ratio": 2,
               "layerscale_value": 1.0, "drop_path_rate": 0.0, "use_swiglu_ffn": False, "layer_norm_eps": 1e-6}
-MODEL = "dinov2."
+MODEL, REGISTERS = "dinov2.", 0  # dinov2_with_registers_tiny/export.py has others
 
 
 def inner():
@@ -32,6 +32,8 @@ def first_weights():
 
     w = {MODEL + "embeddings.cls_token": weight(1, 1, vit.H),
          MODEL + "embeddings.position_embeddings": weight(1, vit.tokens(), vit.H)}
+    if REGISTERS:
+        w[MODEL + "embeddings.register_tokens"] = weight(1, REGISTERS, vit.H)
 
     def affine(name, *shape):
         w[name + ".weight"], w[name + ".bias"] = weight(*shape), vit.BIAS_NOISE * torch.randn(shape[0])
@@ -80,17 +82,20 @@ def forward(w, pixels):
     x = functional.conv2d(pixels, w[patches + ".weight"], w[patches + ".bias"], stride=vit.PATCH).flatten(2).transpose(1, 2)
     x = torch.cat([w[MODEL + "embeddings.cls_token"].expand(len(x), -1, -1), x], 1)
     x = x + w[MODEL + "embeddings.position_embeddings"]
+    if REGISTERS:
+        registers = w[MODEL + "embeddings.register_tokens"].expand(len(x), -1, -1)
+        x = torch.cat([x[:, :1], registers, x[:, 1:]], 1)
     for i in range(vit.CONFIG["num_hidden_layers"]):
         layer = f"{MODEL}encoder.layer.{i}."
         y = norm(x, layer + "norm1")
-        q, k, v = (linear(y, layer + "attention.attention." + name).view(len(y), vit.tokens(), vit.HEADS, -1)
+        q, k, v = (linear(y, layer + "attention.attention." + name).view(len(y), x.shape[1], vit.HEADS, -1)
                    .transpose(1, 2) for name in ("query", "key", "value"))
         scores = q @ k.transpose(2, 3) * (vit.H // vit.HEADS) ** -0.5
-        context = (scores.softmax(-1) @ v).transpose(1, 2).reshape(len(y), vit.tokens(), vit.H)
+        context = (scores.softmax(-1) @ v).transpose(1, 2).reshape(len(y), x.shape[1], vit.H)
         x = linear(context, layer + "attention.output.dense") * w[layer + "layer_scale1.lambda1"] + x
         x = mlp(norm(x, layer + "norm2"), layer) * w[layer + "layer_scale2.lambda1"] + x
     x = norm(x, MODEL + "layernorm")
-    return linear(torch.cat([x[:, 0], x[:, 1:].mean(1)], 1), "classifier")
+    return linear(torch.cat([x[:, 0], x[:, 1 + REGISTERS:].mean(1)], 1), "classifier")
 
 
 vit.first_weights, vit.forward = first_weights, forward

@@ -7,7 +7,7 @@ modeling_exaone4.py, modeling_olmo.py, modeling_olmo3.py, modeling_granitemoe.py
 modeling_llama.py, modeling_stablelm.py, modeling_gptj.py, modeling_codegen.py, modeling_bloom.py, modeling_mpt.py,
 modeling_granitemoeshared.py, modeling_deepseek_v2.py, modeling_deepseek_v3.py, modeling_persimmon.py,
 modeling_gpt_oss.py, modeling_dbrx.py, modeling_llama4.py, modeling_ministral3.py, modeling_granitemoehybrid.py,
-modeling_hunyuan_v1_dense.py, DeepSeek's own modeling_deepseek.py of deepseek-moe-16b, and
+modeling_hunyuan_v1_dense.py, modeling_minimax_m2.py, DeepSeek's own modeling_deepseek.py of deepseek-moe-16b, and
 the code that their publishers have beside the weights of InternLM 1 to 3, Baichuan 1 and 2, EXAONE 3, ChatGLM2 and 3,
 Qwen, MiniCPM, MiniCPM3 and Orion."""
 import math
@@ -129,6 +129,9 @@ TRAITS["granitemoehybrid"] = {"names": {**LLAMA, "gate_up": "shared_mlp.input_li
                               "keys": {"intermediate_size": "shared_intermediate_size"}}
 TRAITS["hunyuan_v1_dense"] = {"names": {**LLAMA, "q_norm": "self_attn.query_layernorm",
                                         "k_norm": "self_attn.key_layernorm"}, "normed_last": True}
+
+TRAITS["minimax_m2"] = {"names": {**LLAMA, "q_norm": "self_attn.q_norm", "k_norm": "self_attn.k_norm"},
+                        "joint": True}
 
 WIDE = {**decoder.BASE, "hidden_size": 32, "head_dim": 8, "eps": 1e-5}
 WIDE.pop("rms_norm_eps")
@@ -253,6 +256,8 @@ FAMILIES = {
                               "layer_types": ["attention", "attention"], "position_embedding_type": "nope"},
     "hunyuan_v1_dense": {**WIDE, "attention_bias": False, "tie_word_embeddings": True,
                          "rope_scaling": {"type": "dynamic", "alpha": 50.0, "factor": 1.0}},
+    "minimax_m2": {**WIDE, "num_local_experts": 8, "num_experts_per_tok": 3, "rotary_dim": 4, "rope_theta": 500000.0,
+                   "scoring_func": "sigmoid", "router_aux_loss_coef": 0.001, "output_router_logits": False},
     "dbrx": {**WIDE, "num_local_experts": 8, "num_experts_per_tok": 3, "clip_qkv": 0.2, "router_aux_loss_coef": 0.05,
              "output_router_logits": False, "resid_pdrop": 0.0, "emb_pdrop": 0.0},
 }
@@ -266,7 +271,7 @@ NAMED = {"cohere": "Cohere", "cohere2": "Cohere2", "glm": "Glm", "glm4": "Glm4",
          "internlm": "InternLM", "internlm2": "InternLM2", "internlm3": "InternLM3", "baichuan": "Baichuan",
          "exaone": "Exaone", "qwen": "QWen", "chatglm": "ChatGLM", "minicpm": "MiniCPM", "minicpm3": "MiniCPM3",
          "kimi_k2": "KimiK2", "ministral3": "Ministral3", "granitemoehybrid": "GraniteMoeHybrid",
-         "hunyuan_v1_dense": "HunYuanDenseV1", "orion": "Orion", "ernie4_5_moe": "Ernie4_5_Moe", "dbrx": "Dbrx", "llama4_text": "Llama4"}
+         "hunyuan_v1_dense": "HunYuanDenseV1", "minimax_m2": "MiniMaxM2", "orion": "Orion", "ernie4_5_moe": "Ernie4_5_Moe", "dbrx": "Dbrx", "llama4_text": "Llama4"}
 
 
 def type_of(family):
@@ -344,6 +349,13 @@ def dbrx_shapes(c, p):
     return {p + "ffn.router.layer.weight": (e, h), **{f"{p}ffn.experts.mlp.{name}": (e * ffn, h) for name in ("w1", "v1", "w2")}}
 
 
+def minimax_shapes(c, p):
+    e, h, ffn = c["num_local_experts"], c["hidden_size"], c["intermediate_size"]
+    return {p + "gate.weight": (e, h), p + "e_score_correction_bias": (e,),
+            **{f"{p}experts.{i}.{name}.weight": (h, ffn) if name == "w2" else (ffn, h)
+               for i in range(e) for name in ("w1", "w2", "w3")}}
+
+
 def has_experts(c, layer):
     step = c["interleave_moe_layer_step"]
     return layer % step == step - 1
@@ -404,6 +416,8 @@ def shapes(c):
                 out[p + f"self_attn.{part}_layernorm.norms.{head}.weight"] = (c["head_dim"],)
         if c["model_type"] == "gpt_oss":
             out |= gpt_oss_shapes(c, p)
+        elif c["model_type"] == "minimax_m2":
+            out |= minimax_shapes(c, p + "block_sparse_moe.")
         elif c["model_type"] == "dbrx":
             out |= dbrx_shapes(c, p)
         elif c["model_type"] == "llama4_text":
@@ -636,6 +650,20 @@ def dbrx_mixture(y, p, w, c):
     return (share.T[..., None] * torch.einsum("etf,efh->eth", wide, down)).sum(0).view(y.shape)
 
 
+def minimax_mixture(y, p, w, c):
+    """Each token's experts by sigmoids; a bias takes part in the choice alone."""
+    flat = y.reshape(-1, y.shape[-1])
+    scores = (flat @ w[p + "gate.weight"].T).sigmoid()
+    chosen = (scores + w[p + "e_score_correction_bias"].detach()).topk(c["num_experts_per_tok"], -1)[1]
+    gates = scores.gather(1, chosen)
+    share = torch.zeros_like(scores).scatter(1, chosen, gates / gates.sum(-1, keepdim=True))
+    out = 0
+    for e in range(c["num_local_experts"]):
+        gate, up, down = (w[f"{p}experts.{e}.{name}.weight"] for name in ("w1", "w3", "w2"))
+        out = out + share[:, e, None] * ((functional.silu(flat @ gate.T) * (flat @ up.T)) @ down.T)
+    return out.view(y.shape)
+
+
 def llama4_mixture(y, p, w, c):
     """A gate multiplies what its expert reads."""
     flat, count = y.reshape(-1, y.shape[-1]), c["num_local_experts"]
@@ -658,6 +686,8 @@ def mlp(y, p, w, c):
         return deepseek_mixture(y, p + "mlp.", w, c)
     if c["model_type"] == "gpt_oss":
         return gpt_oss_mixture(y, p + "mlp.", w, c)
+    if c["model_type"] == "minimax_m2":
+        return minimax_mixture(y, p + "block_sparse_moe.", w, c)
     if c["model_type"] == "dbrx":
         return dbrx_mixture(y, p + "ffn.", w, c)
     if c["model_type"] == "llama4_text":

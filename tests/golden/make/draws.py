@@ -24,7 +24,8 @@ RELATIVES = [*encoder_relatives.FAMILIES, *(f + "_tokens" for f in ("esm", "mode
                                     "xlm-roberta-xl", "deberta", "deberta-v2", "new", "nomic_bert", "eurobert"))]
 KINDS = {"decoder": 8, "plain": 3, "decoder relative": 6, "gpt": 2, "encoder": 5, "encoder relative": 4, "vit": 2,
          "t5": 2, "bart": 1}
-JOINT = ("olmo2", "olmoe", "olmo3", "olmo3_yarn", "flex_olmo")  # heads that are normed as one: no rank has some of them
+VITS = ["vit", "deit_teacher", "siglip", "dinov2", "dinov2_gated", "dinov2_with_registers", "vit_msn", "ijepa"]
+JOINT = ("olmo2", "olmoe", "olmo3", "olmo3_yarn", "flex_olmo", "minimax_m2")  # heads that are normed as one: no rank has some of them
 CLASSIFIERS = ("llama", "mistral", "qwen2", "qwen3", "gemma", "phi3")
 ADAPTED = ("internlm", "internlm3", "minicpm", "orion", "cohere", "cohere2", "helium", "ernie4_5", "seed_oss", "exaone4", "olmo", "llama_bias")
 LATENT = ("deepseek_v", "kimi")
@@ -142,9 +143,11 @@ def a_decoder_relative(family, draw):
                     "use_qk_norm": draw.random() < 0.7}
     if family == "gpt_oss":
         changes["swiglu_limit"] = draw.choice([0.05, 0.3, 7.0])
-    if family in ("granitemoe", "granitemoeshared", "qwen2_moe", "flex_olmo", "gpt_oss", "dbrx"):
+    if family == "minimax_m2":
+        changes["rotary_dim"] = 2 * draw.randint(1, size // 2)
+    if family in ("granitemoe", "granitemoeshared", "qwen2_moe", "flex_olmo", "gpt_oss", "dbrx", "minimax_m2"):
         count = draw.randint(2, 8)
-        changes |= {"num_local_experts" if family.startswith(("granite", "gpt_oss", "dbrx")) else "num_experts": count,
+        changes |= {"num_local_experts" if family.startswith(("granite", "gpt_oss", "dbrx", "minimax")) else "num_experts": count,
                     "num_experts_per_tok": draw.randint(1, min(count, 3))}
     if family == "qwen2_moe":
         changes["moe_intermediate_size"] = changes["intermediate_size"]
@@ -158,11 +161,17 @@ def a_gpt(_, draw):
     return changes, {"BATCH": draw.randint(1, 4), "SEQ": seq}, heads
 
 
-def a_vit(_, draw):
+def a_vit(family, draw):
     patch, heads = draw.randint(1, 5), draw.randint(1, 4)
     changes = {"patch_size": patch, "image_size": patch * draw.randint(1, 7), "num_channels": draw.randint(1, 4),
                "hidden_size": heads * draw.randint(1, 20), "num_attention_heads": heads,
-               "num_hidden_layers": draw.randint(1, 3), "intermediate_size": draw.randint(3, 120)}
+               "num_hidden_layers": draw.randint(1, 3)}
+    if family.startswith("dinov2"):
+        changes["mlp_ratio"] = draw.choice([1, 2, 3, 4])
+    else:
+        changes["intermediate_size"] = draw.randint(3, 120)
+    if family == "dinov2_with_registers":
+        changes["num_register_tokens"] = draw.randint(1, 5)
     return changes, {"BATCH": draw.randint(1, 6), "LABELS": draw.randint(2, 9)}, heads
 
 
@@ -240,7 +249,7 @@ def a_bart(family, draw):
 SHAPES = {"decoder": a_decoder, "plain": a_plain, "decoder relative": a_decoder_relative, "gpt": a_gpt,
           "encoder": an_encoder, "encoder relative": an_encoder_relative, "vit": a_vit, "t5": a_t5, "bart": a_bart}
 FAMILIES = {"decoder": DECODERS, "plain": list(plain.FAMILIES), "decoder relative": list(decoder_relatives.FAMILIES),
-            "gpt": ["gpt2"], "encoder": ENCODERS, "encoder relative": RELATIVES, "vit": ["vit", "deit_teacher"],
+            "gpt": ["gpt2"], "encoder": ENCODERS, "encoder relative": RELATIVES, "vit": VITS,
             "t5": list(t5.FAMILIES), "bart": list(bart.FAMILIES)}
 
 

@@ -40,17 +40,18 @@ def make_gpt(folder, seed, changes, sizes, **drawn):
 
 
 def make_vit(family, folder, seed, changes, sizes, **drawn):
-    """`changes`: of the config; `sizes`: BATCH, LABELS."""
-    vit, recipe = exporter("vit_tiny"), drawn["recipe"]
-    if family == "deit_teacher":
-        vit.CONFIG.update(model_type="deit", architectures=["DeiTForImageClassificationWithTeacher"])
-        vit.MODEL, vit.SPECIALS = "deit", ["cls_token", "distillation_token"]
-        vit.CLASSIFIERS = ["cls_classifier", "distillation_classifier"]
+    """`changes`: of the config, REGISTERS among them; `sizes`: BATCH, LABELS."""
+    relative, recipe = exporter(family + "_tiny"), drawn["recipe"]
+    model = getattr(relative, "dinov2", relative)  # where the model is: some exports change another one's constants
+    vit = getattr(model, "vit", model)
     names = {str(i): f"LABEL_{i}" for i in range(sizes["LABELS"])}
-    vit.CONFIG.update(changes, initializer_range=drawn["deviation"], id2label=names,
-                      label2id={name: int(i) for i, name in names.items()})
-    c = vit.CONFIG
-    vars(vit).update(sizes, STEPS=common.STEPS, H=c["hidden_size"], FFN=c["intermediate_size"],
+    labels = {"id2label": names, "label2id": {name: int(i) for i, name in names.items()}}
+    c = vit.CONFIG.get("vision_config", vit.CONFIG)
+    vit.CONFIG.update(labels)
+    c.update(changes, initializer_range=drawn["deviation"])
+    if "num_register_tokens" in c:
+        model.REGISTERS = c["num_register_tokens"]
+    vars(vit).update(sizes, STEPS=common.STEPS, H=c["hidden_size"], FFN=c.get("intermediate_size"),
                      HEADS=c["num_attention_heads"], IMAGE=c["image_size"], PATCH=c["patch_size"],
                      CHANNELS=c["num_channels"])
     torch.set_num_threads(1)
@@ -62,7 +63,7 @@ def make_vit(family, folder, seed, changes, sizes, **drawn):
         return logits, torch.nn.functional.cross_entropy(logits, batch["labels"], label_smoothing=recipe["smoothing"])
 
     adapter = drawn["adapter"](weights) if drawn.get("adapter") else None
-    common.train(folder, c, weights, data, loss_of, recipe, adapter)
+    common.train(folder, vit.CONFIG, weights, data, loss_of, recipe, adapter)
 
 
 if __name__ == "__main__":

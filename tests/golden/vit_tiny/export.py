@@ -101,7 +101,12 @@ def forward(w, pixels):
         y = functional.gelu(y, approximate="none" if CONFIG["hidden_act"] == "gelu" else "tanh")
         x = linear(y, layer + "output.dense") + x
     x = norm(x, MODEL + ".layernorm")
-    return sum(linear(x[:, i], name) for i, name in enumerate(CLASSIFIERS)) / len(CLASSIFIERS)
+    return sum(linear(read(x, i), name) for i, name in enumerate(CLASSIFIERS)) / len(CLASSIFIERS)
+
+
+def read(x, place):
+    """The part of the tokens that a head reads."""
+    return x[:, place]
 
 
 def batches():

@@ -44,6 +44,22 @@ void read_rotation(const Keys& keys, L& c) {
   c.no_rope_every = keys.has(kKey) && keys.at(kKey) == "rope" ? 0 : 1;
 }
 
+bool is_minimax(const L& c) { return c.kind == LlamaKind::kMiniMaxM2; }
+
+/// The elements of a head that turn are counted; newer files have a share.
+void read_turned(const Keys& keys, L& c) {
+  std::int64_t turned = 0;
+  keys.optional("rotary_dim", turned);
+  if (turned > 0 && c.head_dim > 0) c.rotary_share = static_cast<double>(turned) / static_cast<double>(c.head_dim);
+}
+/// The kinds of layers: 1 for those whose scores have a softmax.
+void read_attention_kinds(const Keys& keys, L& c) {
+  constexpr const char* kKey = "attn_type_list";
+  if (!keys.has(kKey) || keys.lists(kKey, c.num_hidden_layers, [](std::int64_t) { return json(1); })) return;
+  keys.fail(fmt::format("\"{}\" is {}: only layers with a softmax (1) are built in", kKey, keys.at(kKey).dump()),
+            "use a MiniMax-M2, or run the model's PyTorch code by 'trnsim torch SCRIPT.py'");
+}
+
 void read_bias(const Keys& keys, L& c) {
   keys.optional("bias", c.qkv_bias);
   c.out_bias = c.qkv_bias;
@@ -142,6 +158,16 @@ constexpr auto kOwnFields = std::to_array<Field<L>>({
     {.key = "num_local_experts", .required = true, .only = 0, .when = is_granite4},
     {.key = "normalization_function", .only = "rmsnorm", .when = is_granite4, .written = kNever},
     {.key = "use_qk_norm", .only = true, .when = is_hunyuan, .written = kNever},
+    {.key = "rotary_dim", .when = is_minimax, .read = read_turned,
+     .write = [](const L& c) { return json(turned_elements(c)); }},
+    {.key = "attn_type_list", .when = is_minimax, .written = kNever, .read = read_attention_kinds},
+    {.key = "use_qk_norm", .only = true, .when = is_minimax, .written = kNever},
+    {.key = "qk_norm_type", .only = "per_layer", .when = is_minimax, .written = kNever},
+    {.key = "use_routing_bias", .only = true, .when = is_minimax, .written = kNever},
+    {.key = "scoring_func", .only = "sigmoid", .when = is_minimax},
+    {.key = "shared_intermediate_size", .only = 0, .when = is_minimax, .written = kNever},
+    {.key = "sliding_window", .only = None{}, .when = is_minimax, .written = kNever},
+    {.key = "output_router_logits", .only = false, .when = is_minimax},  // its loss would be that of sigmoids
 });
 // clang-format on
 

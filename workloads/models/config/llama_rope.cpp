@@ -108,7 +108,8 @@ void read_scaling(const Keys& keys, LlamaConfig& c) {
     keys.only("partial_rotary_factor", 1.0);
   const char* type_key = keys.has("rope_type") ? "rope_type" : "type";
   const json type = keys.has(type_key) ? keys.at(type_key) : json();
-  if (type == "default") return;
+  // "mrope": a text's tokens have the same position in each direction of a picture.
+  if (type == "default" || type == "mrope") return;
   const auto* known = std::ranges::find(kRopes, type.is_string() ? type.get<std::string>() : "", &RopeName::name);
   if (known == kRopes.end())
     keys.fail(fmt::format("the rotary scaling of type {} is not modelled", type.dump()),

@@ -20,7 +20,11 @@ void read_heads(const Keys& keys, V& c) {
   c.kind = teacher ? VitKind::kDeitTeacher : VitKind::kDeit;
 }
 
-bool is_dinov2(const V& c) { return c.kind == VitKind::kDinov2; }
+bool is_dinov2(const V& c) { return dialect_of(c.kind).scaled; }
+bool has_registers(const V& c) { return !dialect_of(c.kind).registers.empty(); }
+bool has_stride(const V& c) {
+  return c.kind == VitKind::kVit || c.kind == VitKind::kDeit || c.kind == VitKind::kDeitTeacher;
+}
 bool is_no_dinov2(const V& c) { return !is_dinov2(c); }
 
 /// DINOv2's files have a ratio; with a gate an MLP has two thirds of that, as a multiple of 8.
@@ -41,6 +45,8 @@ json ratio_of(const V& c) {
   return json(std::round((size - 3.5) * 1.5) / hidden);
 }
 
+constexpr std::int64_t kMostRegisters = 64;
+
 // clang-format off
 constexpr auto kVitFields = std::to_array<Field<V>>({
     {.key = "hidden_size", .member = &V::hidden_size, .required = true, .range = kWidth},
@@ -51,13 +57,16 @@ constexpr auto kVitFields = std::to_array<Field<V>>({
     {.key = "mlp_ratio", .when = is_dinov2, .read = read_ratio, .write = ratio_of,
      .check = [](const Rules& r, const V& c) { r.positive("mlp_ratio", c.intermediate_size, kWidth.most); }},
     {.key = "use_swiglu_ffn", .when = is_dinov2, .write = [](const V& c) { return json(c.use_swiglu_ffn); }},
+    {.key = "num_register_tokens", .member = &V::num_register_tokens, .range = {.most = kMostRegisters},
+     .when = has_registers, .otherwise = [](V& c) { c.num_register_tokens = 4; }},
     {.key = "layerscale_value", .only = 1.0, .when = is_dinov2},
     {.key = "drop_path_rate", .only = 0.0, .when = is_dinov2},
     {.key = "image_size", .member = &V::image_size, .range = {.most = 1 << 14}},
     {.key = "patch_size", .member = &V::patch_size},
     {.key = "num_channels", .member = &V::num_channels, .range = {.most = 64}},
     {.key = "hidden_act", .member = &V::hidden_act, .choices = kGelus},
-    {.key = "layer_norm_eps", .member = &V::layer_norm_eps},
+    {.key = "layer_norm_eps", .member = &V::layer_norm_eps,
+     .otherwise = [](V& c) { c.layer_norm_eps = dialect_of(c.kind).eps; }},
     {.key = "initializer_range", .member = &V::initializer_range},
     {.key = "hidden_dropout_prob", .member = &V::hidden_dropout_prob, .range = kProbability},
     {.key = "attention_probs_dropout_prob", .member = &V::attention_probs_dropout_prob, .range = kProbability},
@@ -68,7 +77,7 @@ constexpr auto kVitFields = std::to_array<Field<V>>({
      .write = [](const V& c) { return labels_by_id(c.label_names); },
      .check = [](const Rules& r, const V& c) { r.positive("num_labels", std::ssize(c.label_names)); }},
     {.key = "label2id", .write = [](const V& c) { return ids_by_label(c.label_names); }},
-    {.key = "encoder_stride", .when = is_no_dinov2, .write = [](const V& c) { return json(c.patch_size); }},
+    {.key = "encoder_stride", .when = has_stride, .write = [](const V& c) { return json(c.patch_size); }},
     {.key = "architectures", .read = read_heads,
      .write = [](const V& c) { return json::array({dialect_of(c.kind).architecture}); }},
     {.key = "model_type", .write = [](const V& c) { return json(dialect_of(c.kind).type); }},

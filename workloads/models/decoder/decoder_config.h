@@ -98,7 +98,8 @@ enum class LlamaKind {
   kKimiK2,
   kMinistral3,
   kGranite4,
-  kHunyuan
+  kHunyuan,
+  kMiniMaxM2
 };
 
 /// A relative's names of its experts, in config.json and in checkpoints; empty for a model without experts.

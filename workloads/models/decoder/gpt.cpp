@@ -1,5 +1,6 @@
 // GPT-2 (Radford et al., 2019): learned positions, LayerNorm before each part, biases everywhere, and one product for
-// queries, keys and values. Names and keys as in transformers' modeling_gpt2.py.
+// queries, keys and values; and its predecessor (Radford et al., 2018), whose norms are of the sums, with none behind
+// the layers. Names and keys as in transformers' modeling_gpt2.py and modeling_openai.py.
 #include <fmt/format.h>
 
 #include <array>
@@ -37,6 +38,31 @@ constexpr auto kGptFields = std::to_array<Field<P>>({
     {.key = "model_type", .always = "gpt2"},
     {.key = "torch_dtype", .always = "float32"},
 });
+
+void read_first_gpt_width(const Keys&, P& c) { c.intermediate_size = 4 * c.hidden_size; }
+void check_first_gpt_width(const Rules& rules, const P& c) {
+  if (c.intermediate_size != 4 * c.hidden_size) rules.fail("n_embd", "is not a fourth of the MLP's size");
+}
+
+/// The MLP is four times as wide as the layers. "gelu" is transformers' word for the tanh formula here.
+constexpr auto kFirstGptFields = std::to_array<Field<P>>({
+    {.key = "vocab_size", .member = &P::vocab_size, .required = true, .range = kVocabulary},
+    {.key = "n_embd", .member = &P::hidden_size, .required = true, .range = kWidth},
+    {.key = "n_layer", .member = &P::num_hidden_layers, .required = true, .range = kLayers},
+    {.key = "n_head", .member = &P::num_attention_heads, .required = true, .range = kHeadCounts},
+    {.key = "n_positions", .member = &P::max_position_embeddings, .required = true},
+    {.key = "n_inner", .written = kNever, .read = read_first_gpt_width, .check = check_first_gpt_width},
+    {.key = "afn", .only = "gelu"},
+    {.key = "layer_norm_epsilon", .member = &P::layer_norm_eps},
+    {.key = "initializer_range", .member = &P::initializer_range},
+    {.key = "embd_pdrop", .member = &P::embedding_dropout, .range = kProbability},
+    {.key = "resid_pdrop", .member = &P::dropout, .range = kProbability},
+    {.key = "attn_pdrop", .member = &P::attention_dropout, .range = kProbability},
+    {.key = "tie_word_embeddings", .member = &P::tie_word_embeddings},
+    {.key = "architectures", .always = Listed{"OpenAIGPTLMHeadModel"}},
+    {.key = "model_type", .always = "openai-gpt"},
+    {.key = "torch_dtype", .always = "float32"},
+});
 // clang-format on
 
 void gpt_layer(SpecList& list, const P& c, std::int64_t layer) {
@@ -54,12 +80,12 @@ void gpt_layer(SpecList& list, const P& c, std::int64_t layer) {
 std::vector<WeightSpec> gpt_weights(const P& c) {
   SpecList list;
   list.at(c.tie_word_embeddings ? WeightSpec::kBeforeAndAfterLayers : WeightSpec::kBeforeLayers);
-  list.embedding("transformer.wte", c.vocab_size, c.hidden_size, TensorSplit::kVocabulary);
+  list.embedding(c.family->embedding.name, c.vocab_size, c.hidden_size, TensorSplit::kVocabulary);
   list.at(WeightSpec::kBeforeLayers);
-  list.embedding("transformer.wpe", c.max_position_embeddings, c.hidden_size);
+  list.embedding(c.family->embedding.positions, c.max_position_embeddings, c.hidden_size);
   for (std::int64_t layer = 0; layer < c.num_hidden_layers; ++layer) gpt_layer(list, c, layer);
   list.at(WeightSpec::kAfterLayers);
-  list.layer_norm("transformer.ln_f", c.hidden_size);
+  if (c.block != PlainBlock::kNormOfSum) list.layer_norm(c.family->head.norm, c.hidden_size);
   if (!c.tie_word_embeddings) list.matrix("lm_head", c.hidden_size, c.vocab_size, TensorSplit::kVocabulary);
   return list.take();
 }
@@ -68,6 +94,29 @@ std::vector<WeightSpec> gpt_weights(const P& c) {
 
 nlohmann::json gpt_activation(const P& c) {
   return nlohmann::json(c.hidden_act == Activation::kGeluTanh ? "gelu_new" : name_of(c.hidden_act));
+}
+
+const PlainFamily& first_gpt_family() {
+  static const PlainFamily family{
+      .name = "GPT-1",
+      .type = "openai-gpt",
+      .defaults =
+          [](P& c) {
+            c.vocab_size = 40478, c.hidden_act = Activation::kGeluTanh, c.dropout = 0.1, c.attention_dropout = 0.1,
+            c.embedding_dropout = 0.1, c.tie_word_embeddings = true, c.block = PlainBlock::kNormOfSum;
+          },
+      .fields = kFirstGptFields,
+      .blocks = "transformer.h.",
+      .block = gpt_family().block,
+      .embedding = {.name = "transformer.tokens_embed", .positions = "transformer.positions_embed"},
+      .head = {.norm = "", .name = "lm_head"},
+      .expansion = 4,
+      .names = {.prefix = "transformer.",
+                .tops = {"tokens_embed.", "positions_embed.", "h."},
+                .left_out = {"*.attn.bias", "*.position_ids"}},
+      .layer = gpt_family().layer,
+      .weights = gpt_weights};
+  return family;
 }
 
 const PlainFamily& gpt_family() {

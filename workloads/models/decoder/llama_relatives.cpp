@@ -60,6 +60,15 @@ constexpr ExpertNames deepseek_experts(const char* bias) {
   names.count = "n_routed_experts", names.shared = "mlp.shared_experts.", names.bias = bias;
   return names;
 }
+constexpr ExpertNames minimax_experts() {
+  return {.count = "num_local_experts",
+          .router = "block_sparse_moe.gate",
+          .prefix = "block_sparse_moe.experts.",
+          .gate = "w1",
+          .up = "w3",
+          .down = "w2",
+          .bias = "block_sparse_moe.e_score_correction_bias"};
+}
 constexpr const char* kChoiceBias = "mlp.gate.e_score_correction_bias";
 constexpr ExpertNames ernie_experts() {
   ExpertNames names = deepseek_experts("mlp.moe_statics.e_score_correction_bias");
@@ -344,6 +353,10 @@ constexpr std::array kDialects = {
                  .norms = {.of_heads = true, .query = "self_attn.query_layernorm",
                            .key_name = "self_attn.key_layernorm", .turned = true, .eps = 1e-5},
                  .positions = {.alpha = true}, .biases = kAttentionBias},
+    LlamaDialect{.kind = LlamaKind::kMiniMaxM2, .family = "MiniMax-M2", .type = "minimax_m2",
+                 .architecture = "MiniMaxM2ForCausalLM", .norms = {.joint = true},
+                 .positions = {.theta = 5e6, .share = 1}, .classifies = false, .heads = {.size = 128, .kv = 8},
+                 .experts = minimax_experts(), .more = {.forward = 4, .backward = 10}},
 };
 // clang-format on
 

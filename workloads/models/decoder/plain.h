@@ -110,6 +110,7 @@ struct PlainFamily {
 };
 
 const PlainFamily& gpt_family();
+const PlainFamily& first_gpt_family();
 const PlainFamily& opt_family();  // whose layers BioGPT has
 /// The activation in GPT's words.
 nlohmann::json gpt_activation(const PlainConfig& config);

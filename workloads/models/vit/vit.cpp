@@ -19,6 +19,8 @@ using runtime::ValueId;
 
 /// Where the host says which rows of a sequence a special token has.
 constexpr std::array<const char*, 2> kIsSpecial = {"is_class", "is_distillation"};
+/// And, with registers, of which number each row has, among them and among the others.
+constexpr const char *kIsRegister = "is_register", *kIsPlace = "is_place";
 
 std::string whole(const VitConfig& c, std::string_view name) {
   return fmt::format("{}{}", dialect_of(c.kind).prefix, name);
@@ -30,6 +32,8 @@ std::string projection_of(const VitConfig& c) { return whole(c, dialect_of(c.kin
 std::string norm_of(const VitConfig& c) { return whole(c, dialect_of(c.kind).names.last_norm); }
 
 std::int64_t tokens_of(const VitConfig& c) { return image_of(c).tokens(); }
+/// Registers have no position.
+std::int64_t places_of(const VitConfig& c) { return tokens_of(c) - c.num_register_tokens; }
 std::int64_t head_width(const VitConfig& c) {
   return dialect_of(c.kind).reads == VitReads::kBoth ? 2 * c.hidden_size : c.hidden_size;
 }
@@ -59,7 +63,9 @@ std::vector<WeightSpec> vit_weights(const VitConfig& c) {
   SpecList list;
   for (const std::string_view token : dialect.tokens)
     list.tensor(token_of(c, token), dialect.flat ? Shape{h} : Shape{1, 1, h}, Init::kNormal);
-  list.tensor(positions_of(c), dialect.flat ? Shape{tokens_of(c), h} : Shape{1, tokens_of(c), h}, Init::kNormal);
+  if (c.num_register_tokens > 0)
+    list.tensor(token_of(c, dialect.registers), {1, c.num_register_tokens, h}, Init::kNormal);
+  list.tensor(positions_of(c), dialect.flat ? Shape{places_of(c), h} : Shape{1, places_of(c), h}, Init::kNormal);
   list.tensor(projection_of(c) + ".weight", {h, c.num_channels, c.patch_size, c.patch_size}, Init::kNormal, true);
   if (dialect.patch_bias) list.tensor(projection_of(c) + ".bias", {h}, Init::kZeros);
   if (!names.first_norm.empty()) list.layer_norm(whole(c, names.first_norm), h);
@@ -142,6 +148,10 @@ class Vit : EncoderGraph {
       for (std::size_t i = 0; i < dialect_.tokens.size(); ++i)
         is_special_.push_back(graph_.tensor(kIsSpecial.at(i), length, 1, type, runtime::Kind::kInput));
       is_patch_ = graph_.tensor("is_patch", length, 1, type, runtime::Kind::kInput);
+      if (const std::int64_t registers = config_.num_register_tokens; registers > 0) {
+        is_register_ = graph_.tensor(kIsRegister, length, registers, type, runtime::Kind::kInput);
+        is_place_ = graph_.tensor(kIsPlace, length, length - registers, type, runtime::Kind::kInput);
+      }
     }
     const ValueId patches = net_.input("patches", batch * length, image_of(config_).patch_elements(), type);
     const ValueId x = net_.matmul("patch", patches, net_.w(projection_of(config_) + ".weight"));
@@ -152,12 +162,22 @@ class Vit : EncoderGraph {
       const ValueId token = net_.matmul(label, is_special_[i], net_.w(token_of(config_, dialect_.tokens[i])));
       same = same == runtime::kNoValue ? token : net_.add("add_" + label, same, token);
     }
-    same = net_.add("add_position", same, net_.w(positions_of(config_)));
+    same = with_places(same);
     const ValueId all = graph_.add1(runtime::kPositions, "position", {same},
                                     runtime::PositionsAttrs{.batch = batch, .seq = length, .dtype = type});
     const ValueId sum = net_.dropout("dropout", net_.add("add_patch", x, all), config_.hidden_dropout_prob);
     const std::string_view first = dialect_.names.first_norm;
     return first.empty() ? sum : norm("norm", sum, whole(config_, first));
+  }
+
+  /// Registers are behind the other special tokens, and positions those of all other tokens.
+  ValueId with_places(ValueId same) {
+    const ValueId table = net_.w(positions_of(config_));
+    if (config_.num_register_tokens == 0)
+      return same == runtime::kNoValue ? table : net_.add("add_position", same, table);
+    same = net_.add("add_position", same, net_.matmul("position.rows", is_place_, table));
+    const ValueId registers = net_.w(token_of(config_, dialect_.registers));
+    return net_.add("add_register", same, net_.matmul("register", is_register_, registers));
   }
 
   /// All tokens but special ones.
@@ -196,7 +216,7 @@ class Vit : EncoderGraph {
   const VitDialect& dialect_;
   const std::string_view layers_;
   std::vector<ValueId> is_special_;
-  ValueId is_patch_ = runtime::kNoValue;
+  ValueId is_patch_ = runtime::kNoValue, is_register_ = runtime::kNoValue, is_place_ = runtime::kNoValue;
 };
 
 /// Weights that a file may have and a classifier has not: other heads', the model's of texts, and buffers.
@@ -241,6 +261,15 @@ ModelInfo info_of(const VitConfig& c) {
                     .tops = {"embeddings.", "encoder.", "layernorm.", "pre_layrnorm.", "post_layernorm."},
                     .left_out = left_out(c),
                     .drawn = std::move(drawn)}};
+}
+
+/// Ones where the rows of a table are in a sequence: the first `before` at their own places, and from `row` on those
+/// behind them.
+HostTable placed(const char* name, std::int64_t length, std::int64_t columns, std::int64_t before, std::int64_t row) {
+  HostTable table{name, std::vector<float>(static_cast<std::size_t>(length * columns))};
+  for (std::int64_t c = 0; c < columns; ++c)
+    table.values.at(static_cast<std::size_t>((c < before ? c : row + c - before) * columns + c)) = 1;
+  return table;
 }
 
 class VitModel final : public ConfigModel<VitConfig> {
@@ -302,7 +331,14 @@ class VitModel final : public ConfigModel<VitConfig> {
       tables.push_back({kIsSpecial.at(i), none});
       tables.back().values.at(i) = 1, is_patch.at(i) = 0;
     }
+    const std::int64_t registers = config_.num_register_tokens;
+    const std::int64_t first = std::ssize(dialect_of(config_.kind).tokens);
+    for (std::int64_t r = 0; r < registers; ++r) is_patch.at(static_cast<std::size_t>(first + r)) = 0;
     tables.push_back({"is_patch", std::move(is_patch)});
+    if (registers > 0) {
+      tables.push_back(placed(kIsRegister, kind.length, registers, 0, first));
+      tables.push_back(placed(kIsPlace, kind.length, kind.length - registers, first, first + registers));
+    }
     return tables;
   }
 };
@@ -318,7 +354,7 @@ void apply(const ModelChange& change, VitConfig& c) {
 }
 
 ImageShape image_of(const VitConfig& c) {
-  return {c.image_size, c.num_channels, c.patch_size, std::ssize(dialect_of(c.kind).tokens)};
+  return {c.image_size, c.num_channels, c.patch_size, std::ssize(dialect_of(c.kind).tokens) + c.num_register_tokens};
 }
 
 ModelPtr make_model(VitConfig config) { return std::make_shared<VitModel>(config); }

@@ -3,9 +3,11 @@
 // distillation: DeiTForImageClassification classifies by the first one alone, DeiTForImageClassificationWithTeacher by
 // the mean of a head on each; and the vision model of CLIP (Radford et al., arXiv:2103.00020), which
 // CLIPForImageClassification classifies by the mean of its patches; that of SigLIP (Zhai et al., arXiv:2303.15343), the
-// same without a special token; and DINOv2 (Oquab et al., arXiv:2304.07193), whose layers scale the columns of their
-// outputs, and which classifies by its special token and the mean of its patches side by side. Training minimises the
-// loss of these logits; no teacher takes part.
+// same without a special token; DINOv2 (Oquab et al., arXiv:2304.07193), whose layers scale the columns of their
+// outputs, and which classifies by its special token and the mean of its patches side by side, also with registers
+// (Darcet et al., arXiv:2309.16588), special tokens without positions that no head reads; ViT-MSN (Assran et al.,
+// arXiv:2204.07141), a ViT; and I-JEPA (Assran et al., arXiv:2301.08243), a ViT without a special token, which
+// classifies by the mean. Training minimises the loss of these logits; no teacher takes part.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +23,17 @@
 
 namespace workloads {
 
-enum class VitKind : std::uint8_t { kVit, kDeit, kDeitTeacher, kClip, kSiglip, kDinov2 };
+enum class VitKind : std::uint8_t {
+  kVit,
+  kDeit,
+  kDeitTeacher,
+  kClip,
+  kSiglip,
+  kDinov2,
+  kDinov2Registers,
+  kMsn,
+  kIjepa
+};
 
 /// Names behind the prefix of the weights, and behind that of a layer.
 struct VitNames {
@@ -50,6 +62,9 @@ struct VitDialect {
   bool patch_bias = true;
   VitReads reads = VitReads::kSpecial;
   std::string_view vision_type{};  // "model_type" of its vision model, where that is inside of a file of texts too
+  double eps = 1e-12;              // of norms, when the file does not say
+  bool scaled = false;             // config.json has the keys of DINOv2
+  std::string_view registers{};    // one tensor of several tokens behind the others
 };
 const VitDialect& dialect_of(VitKind kind);
 
@@ -68,7 +83,8 @@ struct VitConfig {
   double initializer_range = 0.02;
   double hidden_dropout_prob = 0;
   double attention_probs_dropout_prob = 0;
-  bool use_swiglu_ffn = false;  // an MLP has a gate
+  bool use_swiglu_ffn = false;           // an MLP has a gate
+  std::int64_t num_register_tokens = 0;  // 0: the kind has none
   bool of_torch =
       false;  // its blocks are torch.nn.MultiheadAttention and Sequential: the host traces less than of HF's
   std::vector<std::string> label_names{"LABEL_0", "LABEL_1"};
@@ -96,9 +112,10 @@ ImageShape image_of(const VitConfig& config);
 /// type, a sequence of each picture: rows of zeros, where the special tokens will be, and its patches, row by row of
 /// the picture, each channel by channel; "labels.m" [batch, 1] int32 and "weights.m" [batch, 1] fp32 (each picture's
 /// weight in the loss); "is_class", with a second token "is_distillation", and "is_patch" [length, 1]: 1 in the first
-/// row, 1 in the second, 1 in all others; in training
-/// "hyper". It leaves "logits.m" [batch, labels] fp32, "loss.m" [batch, 1] fp32, "grad_norm", and "grad.NAME" of every
-/// weight. Errors: Fault::kUsage when the step's length is not that of the pictures.
+/// row, 1 in the second, 1 in all others; with registers "is_register" [length, registers] and "is_place" [length,
+/// positions], the rows of these; in training "hyper". It leaves "logits.m" [batch, labels] fp32, "loss.m" [batch, 1]
+/// fp32, "grad_norm", and "grad.NAME" of every weight. Errors: Fault::kUsage when the step's length is not that of the
+/// pictures.
 ModelPtr make_model(VitConfig config);
 
 }  // namespace workloads

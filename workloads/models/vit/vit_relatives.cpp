@@ -8,6 +8,17 @@
 namespace workloads {
 namespace {
 
+constexpr VitNames kDinov2Names{.up = "mlp.fc1",
+                                .down = "mlp.fc2",
+                                .norm1 = "norm1",
+                                .norm2 = "norm2",
+                                .scale1 = "layer_scale1.lambda1",
+                                .scale2 = "layer_scale2.lambda1",
+                                .gate = "mlp.weights_gate",
+                                .gated_up = "mlp.weights_up",
+                                .fused = "mlp.weights_in",
+                                .out_gated = "mlp.weights_out"};
+
 const std::array kVitDialects = {
     VitDialect{VitKind::kVit, "ViT", "vit", "ViTForImageClassification", "vit.", {"cls_token"}, {"classifier"}},
     VitDialect{VitKind::kDeit,
@@ -77,17 +88,38 @@ const std::array kVitDialects = {
                .prefix = "dinov2.",
                .tokens = {"cls_token"},
                .heads = {"classifier"},
-               .names = {.up = "mlp.fc1",
-                         .down = "mlp.fc2",
-                         .norm1 = "norm1",
-                         .norm2 = "norm2",
-                         .scale1 = "layer_scale1.lambda1",
-                         .scale2 = "layer_scale2.lambda1",
-                         .gate = "mlp.weights_gate",
-                         .gated_up = "mlp.weights_up",
-                         .fused = "mlp.weights_in",
-                         .out_gated = "mlp.weights_out"},
-               .reads = VitReads::kBoth}};
+               .names = kDinov2Names,
+               .reads = VitReads::kBoth,
+               .eps = 1e-6,
+               .scaled = true},
+    VitDialect{.kind = VitKind::kDinov2Registers,
+               .family = "DINOv2 with registers",
+               .type = "dinov2_with_registers",
+               .architecture = "Dinov2WithRegistersForImageClassification",
+               .prefix = "dinov2_with_registers.",
+               .tokens = {"cls_token"},
+               .heads = {"classifier"},
+               .names = kDinov2Names,
+               .reads = VitReads::kBoth,
+               .eps = 1e-6,
+               .scaled = true,
+               .registers = "register_tokens"},
+    VitDialect{.kind = VitKind::kMsn,
+               .family = "ViT-MSN",
+               .type = "vit_msn",
+               .architecture = "ViTMSNForImageClassification",
+               .prefix = "vit.",
+               .tokens = {"cls_token"},
+               .heads = {"classifier"},
+               .eps = 1e-6},
+    VitDialect{.kind = VitKind::kIjepa,
+               .family = "I-JEPA",
+               .type = "ijepa",
+               .architecture = "IJepaForImageClassification",
+               .prefix = "ijepa.",
+               .tokens = {},
+               .heads = {"classifier"},
+               .reads = VitReads::kMeanOfPatches}};
 
 }  // namespace
 
