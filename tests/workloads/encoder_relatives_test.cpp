@@ -233,7 +233,7 @@ TEST(EncoderFolder, UnsupportedFeaturesAreRefused) {
   EXPECT_TRUE(fails(Fault::kData, reading("deberta-v2_tiny", "pos_att_type", "c2p|p2p"), {"pos_att_type", "p2p"}));
   EXPECT_TRUE(fails(Fault::kData, reading("deberta-v2_tiny", "position_buckets", 60), {"position_buckets", "60"}));
   EXPECT_TRUE(fails(Fault::kData, reading("roberta_tiny", "model_type", "longformer"),
-                    {"longformer", "like it: roformer; docs/your_model.md"}));
+                    {"longformer", "a few global ones", "nearest built-in type is roberta"}));
 }
 
 // transformers 5 writes the period and the bases of rotary positions otherwise.

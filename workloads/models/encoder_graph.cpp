@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "runtime/ops/ops.h"
 #include "workloads/checkpoints/shards.h"
 
 namespace workloads {
