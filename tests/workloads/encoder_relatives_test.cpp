@@ -62,6 +62,8 @@ constexpr const char* kEncoders[] = {"roberta_tiny",
                                      "eurobert_tiny",
                                      "eurobert_mean_tiny",
                                      "eurobert_tokens_tiny",
+                                     "embedding_gemma_tiny",
+                                     "embedding_gemma_tokens_tiny",
                                      "mobilebert_tiny",
                                      "mobilebert_wide_tiny",
                                      "mobilebert_tokens_tiny"};

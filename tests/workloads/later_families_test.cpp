@@ -134,7 +134,7 @@ TEST_F(LaterFamilies, PartsOfGranite4AndHunyuanThatAreNotBuiltInAreRefused) {
 
 // Published counts of parameters, in billions: of Ministral 3 without its encoder of pictures 3.4, 8.4 and 13.5; of
 // Granite 4 3.4, 1.6 and 0.35; of EuroBERT 0.21, 0.61 and 2.1; of Kimi K2 1,026 (Kimi Team, arXiv:2507.20534);
-// of MiniMax-M2 230; of GPT-1 0.117.
+// of MiniMax-M2 230; of GPT-1 0.117; of EmbeddingGemma 0.308, of which 0.005 are the layers behind it.
 TEST_F(LaterFamilies, PresetsHaveThePublishedSizes) {
   for (const auto& [name, billions] : {std::pair{"ministral3-3b", 3.43},
                                        {"ministral3-8b", 8.49},
@@ -150,6 +150,7 @@ TEST_F(LaterFamilies, PresetsHaveThePublishedSizes) {
                                        {"eurobert-2.1b", 2.11},
                                        {"kimi-k2", 1026.4},
                                        {"minimax-m2", 228.7},
+                                       {"embeddinggemma-300m", 0.3029},
                                        {"openai-gpt", 0.1165}})
     EXPECT_NEAR(static_cast<double>(parameter_count(model_preset(name)->weights())) * 1e-9 / billions, 1, 0.005)
         << name;
@@ -166,6 +167,20 @@ TEST_F(LaterFamilies, PartsOfMiniMaxThatAreNotBuiltInAreRefused) {
   EXPECT_TRUE(fails(Fault::kData, reading("openai_gpt_tiny", "afn", "relu"), {"afn"}));
   EXPECT_TRUE(
       fails(Fault::kData, reading("dinov2_with_registers_tiny", "num_register_tokens", 0), {"num_register_tokens"}));
+}
+
+// EmbeddingGemma is the encoder that a Gemma 3 without a causal mask is.
+TEST_F(LaterFamilies, PartsOfEmbeddingGemmaThatAreNotBuiltInAreRefused) {
+  const ModelPtr model = read_config(golden("embedding_gemma_tiny"));
+  EXPECT_EQ(model->decoder(), nullptr);
+  for (const auto& [key, value] : {std::pair<const char*, nlohmann::json>{"head_dim", 8},
+                                   {"head_dim", nullptr},
+                                   {"layer_types", {"full_attention", "sliding_attention", "sliding_attention"}},
+                                   {"rope_scaling", {{"rope_type", "linear"}, {"factor", 2.0}}},
+                                   {"attn_logit_softcapping", 50.0},
+                                   {"num_key_value_heads", 3}})
+    EXPECT_TRUE(fails(Fault::kData, reading("embedding_gemma_tiny", key, value), {key}));
+  EXPECT_TRUE(fails(Fault::kUsage, [&] { model->with({.head = Head::kMaskedTokens}); }, {"task", "EmbeddingGemma"}));
 }
 
 // A text's tokens have the same position in each direction of a picture: angles are those of the family.

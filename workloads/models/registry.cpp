@@ -46,6 +46,13 @@ constexpr FamilyRow relative(std::string_view type, std::string_view architectur
           [] { return blank_llama(kind); }};
 }
 
+/// Without a causal mask it is an encoder, EmbeddingGemma.
+ModelPtr read_gemma3(const Keys& keys) {
+  const bool both_ways = keys.has("use_bidirectional_attention") && keys.at("use_bidirectional_attention") == true;
+  return both_ways ? make_model(read_bert(keys, BertKind::kEmbeddingGemma))
+                   : make_model(read_llama(keys, LlamaKind::kGemma3));
+}
+
 /// The text model of a model that reads pictures too: with texts alone it is a family that has rows of its own.
 template <LlamaKind kind>
 constexpr FamilyRow text_of(std::string_view name, std::string_view type) {
@@ -123,7 +130,7 @@ constexpr std::array kFamilies = {
     relative<LlamaKind::kQwen3>("qwen3", "Qwen3"),
     relative<LlamaKind::kGemma>("gemma", "Gemma"),
     relative<LlamaKind::kGemma2>("gemma2", "Gemma2"),
-    relative<LlamaKind::kGemma3>("gemma3_text", "Gemma3"),
+    FamilyRow{"Gemma3", "gemma3_text", "Gemma3", read_gemma3, [] { return blank_llama(LlamaKind::kGemma3); }},
     relative<LlamaKind::kGranite>("granite", "GraniteFor"),
     relative<LlamaKind::kPhi3>("phi3", "Phi3"),
     relative<LlamaKind::kMixtral>("mixtral", "Mixtral"),

@@ -18,7 +18,7 @@ DECODERS = [family for family in decoder.FAMILIES if family not in ("phi3_long",
                                                                     "gemma_wide")]
 ENCODERS = [*encoder.FAMILIES, *(f + "_tokens" for f in ("bert", "electra", "roberta")),
             *(f + "_mlm" for f in ("bert", "roberta", "distilbert", "electra", "albert"))]
-RELATIVES = [*encoder_relatives.FAMILIES, *(f + "_tokens" for f in ("esm", "modernbert", "mpnet", "rembert",
+RELATIVES = [*encoder_relatives.FAMILIES, *(f + "_tokens" for f in ("embedding_gemma", "esm", "modernbert", "mpnet", "rembert",
                                                                  "roformer", "deberta-v2", "new", "nomic_bert", "eurobert")),
              *(f + "_mlm" for f in ("esm", "mpnet", "modernbert", "megatron-bert", "rembert", "roformer", "xlm",
                                     "xlm-roberta-xl", "deberta", "deberta-v2", "new", "nomic_bert", "eurobert"))]
@@ -226,7 +226,13 @@ def an_encoder_relative(family, draw):
     if family.startswith("deberta"):
         changes["pooler_hidden_size"] = hidden
     shared = heads
-    if family.startswith("eurobert"):
+    if family.startswith("embedding_gemma"):
+        every = draw.randint(1, 3)
+        changes |= {"head_dim": hidden // heads, "query_pre_attn_scalar": draw.randint(2, 64),
+                    "sliding_window": draw.randint(2, 2 * seq),
+                    "layer_types": ["full_attention" if (i + 1) % every == 0 else "sliding_attention"
+                                    for i in range(layers)]}
+    if family.startswith(("eurobert", "embedding_gemma")):
         shared = changes["num_key_value_heads"] = draw.choice([n for n in range(1, heads + 1) if heads % n == 0])
     sizes = {"BATCH": draw.randint(1, 5), "SEQ": seq, "VOCAB": vocab, "H": hidden, "HEADS": heads, "FFN": ffn,
              "LABELS": labels}

@@ -5,7 +5,7 @@ FAMILY` calls it. FAMILY_tokens labels tokens, FAMILY_mlm says which tokens mask
 Written after transformers' modeling_esm.py, modeling_mpnet.py, modeling_modernbert.py, modeling_xlm_roberta_xl.py,
 modeling_megatron_bert.py, modeling_roberta_prelayernorm.py, modeling_data2vec_text.py, modeling_rembert.py,
 modeling_ernie.py, modeling_xlm.py, modeling_flaubert.py, modeling_roformer.py,
-modeling_deberta.py and modeling_deberta_v2.py; gated.py and eurobert.py have some more."""
+modeling_deberta.py and modeling_deberta_v2.py; gated.py, eurobert.py and embedding_gemma.py have some more."""
 import math
 import sys
 
@@ -13,6 +13,7 @@ import torch
 
 import common
 import deberta
+import embedding_gemma
 import eurobert
 import gated
 
@@ -74,6 +75,7 @@ FAMILIES = {
                  "gelu_activation": False},
 }
 FAMILIES |= gated.families(BERT, LABELLED, H, HEADS) | eurobert.families(LABELLED, H, HEADS, FFN)
+FAMILIES |= embedding_gemma.families(LABELLED, H, HEADS, FFN)
 FIRST = {"norms_first": True}  # a layer's norms are those of its parts' inputs
 CLS = {"pooled": "pooler.dense", "top": "classifier", "lm": ("cls.predictions.transform.dense",
        "cls.predictions.transform.LayerNorm", "cls.predictions.bias")}
@@ -397,7 +399,8 @@ def make(family, folder, seed=3, changes=None, sizes=None, **drawn):
     config["architectures"] = [config["architectures"][0] + made_for]
     torch.set_num_threads(1)
     torch.manual_seed(seed)
-    model = (eurobert.Model if config["model_type"] == "eurobert" else Model)(family, task, config)
+    kinds = {"eurobert": eurobert.Model, "gemma3_text": embedding_gemma.Model}
+    model = kinds.get(config["model_type"], Model)(family, task, config)
 
     def loss_of(w, batch):
         logits = model.forward(w, batch)

@@ -38,6 +38,7 @@ PlacesArch places_arch(const BertConfig& c) {
 
 /// Scores of a content and of places count alike. 0: as attention has it.
 double score_scale(const BertConfig& c) {
+  if (c.query_scalar > 0) return 1 / std::sqrt(static_cast<double>(c.query_scalar));
   if (c.num_attention_heads == 0) return 0;
   const int terms = 1 + (c.of_keys ? 1 : 0) + (c.of_queries ? 1 : 0);
   return 1 / std::sqrt(static_cast<double>(c.head_size() * terms));
@@ -57,7 +58,10 @@ class LayerSpecs {
  public:
   LayerSpecs(SpecList& list, std::string prefix) : list_{list}, prefix_{std::move(prefix)} {}
 
-  void norm(std::string_view name, std::int64_t size, bool bias) { list_.layer_norm(full(name), size, bias); }
+  void norm(std::string_view name, std::int64_t size, const BertConfig& c) {
+    if (c.rms) return list_.rms_norm(full(name), size, c.norm_offset != 0 ? Init::kZeros : Init::kOnes);
+    list_.layer_norm(full(name), size, c.norm_bias);
+  }
   void linear(std::string_view name, std::array<std::int64_t, 2> in_out, bool bias, const Part& part = {}) {
     const auto [in, out] = in_out;
     list_.matrix(full(name), in, out, TensorSplit::kAxis0);
@@ -104,7 +108,7 @@ class LayerSpecs {
 BlockArch bert_block(const BertConfig& c) {
   const BertDialect& dialect = dialect_of(c.kind);
   const BertLayerNames& names = dialect.in_layer;
-  return {.norm = {.rms = c.rms, .bias = c.norm_bias, .eps = c.layer_norm_eps},
+  return {.norm = {.rms = c.rms, .bias = c.norm_bias, .eps = c.layer_norm_eps, .offset = c.norm_offset},
           .attention = {.heads = c.num_attention_heads,
                         .kv_heads = c.key_heads(),
                         .head = c.num_attention_heads > 0 ? c.head_size() : 0,
@@ -113,7 +117,7 @@ BlockArch bert_block(const BertConfig& c) {
                         .dropout = c.attention_probs_dropout_prob,
                         .window = c.local_attention > 0 ? c.local_attention / 2 * 2 + 1 : 0,
                         .full_every = c.full_every,
-                        .full_first = true,
+                        .full_first = c.full_first,
                         .places = places_arch(c)},
           .rotary = rotary_of(c),
           .mlp = {.size = c.intermediate_size,
@@ -127,11 +131,15 @@ BlockArch bert_block(const BertConfig& c) {
                                   .key = text(names.key),
                                   .value = text(names.value),
                                   .out = text(names.out),
+                                  .query_norm = text(names.norms.query),
+                                  .key_norm = text(names.norms.key),
                                   .place_key = text(c.shared_projections ? names.key : names.place_key),
                                   .place_query = text(c.shared_projections ? names.query : names.place_query)},
                     .mlp = {.gate = text(names.gate), .up = text(names.up), .down = text(names.down)},
                     .norm1 = text(names.norm1),
-                    .norm2 = text(names.norm2)}};
+                    .norm2 = text(names.norm2),
+                    .behind1 = text(names.norms.behind1),
+                    .behind2 = text(names.norms.behind2)}};
 }
 
 void bert_layer(SpecList& list, const BertConfig& c, std::int64_t layer) {
@@ -158,12 +166,16 @@ void bert_layer(SpecList& list, const BertConfig& c, std::int64_t layer) {
     if (c.of_queries) specs.linear(names.place_query, {h, h}, true);
   }
   specs.down(names.out, h, h, c.attention_bias, deviation);
-  if (layer > 0 || !dialect.embeds.norm_is_first) specs.norm(names.norm1, h, c.norm_bias);
+  if (layer > 0 || !dialect.embeds.norm_is_first) specs.norm(names.norm1, h, c);
   const std::int64_t gate = names.gate_last ? 1 : 0, both = names.fused_gate.empty() ? 1 : 2;
   if (!names.gate.empty()) specs.linear(names.gate, {h, f}, c.mlp_bias, {names.fused_gate, gate, both});
   specs.linear(names.up, {h, f}, c.mlp_bias, {names.fused_gate, 1 - gate, both});
   specs.down(names.down, f, h, c.down_bias.value_or(c.mlp_bias), deviation);
-  specs.norm(names.norm2, h, c.norm_bias);
+  specs.norm(names.norm2, h, c);
+  for (const std::string_view name : {names.norms.behind1, names.norms.behind2})
+    if (!name.empty()) specs.norm(name, h, c);
+  for (const std::string_view name : {names.norms.query, names.norms.key})
+    if (!name.empty()) specs.norm(name, c.head_size(), c);
 }
 
 double out_deviation(const BertConfig& c) {

@@ -44,11 +44,22 @@ enum class BertKind {
   kNew,
   kGte,
   kNomic,
-  kEuroBert
+  kEuroBert,
+  kEmbeddingGemma
 };
 
 /// The tables of config.json's keys.
-enum class BertKeys : std::uint8_t { kBert, kDistilBert, kModernBert, kXlm, kDeberta, kNew, kNomic, kEuro };
+enum class BertKeys : std::uint8_t {
+  kBert,
+  kDistilBert,
+  kModernBert,
+  kXlm,
+  kDeberta,
+  kNew,
+  kNomic,
+  kEuro,
+  kEmbeddingGemma
+};
 
 struct BertConfig;
 
@@ -71,6 +82,11 @@ struct MaskedHeadNames {
   bool own_table = false;  // no copy: the head has a table of its own under that name
 };
 
+/// Further norms of a layer: of heads of queries and keys; with NormPlace::kAround, of the outputs of both parts.
+struct BertNormNames {
+  std::string_view query{}, key{}, behind1{}, behind2{};
+};
+
 /// Names of a layer's weights, after their prefix. A file may have queries, keys and values in one tensor (`fused`),
 /// and gate and up; or the layer's number behind the first part of the name ("attentions.0.q_lin").
 struct BertLayerNames {
@@ -80,6 +96,7 @@ struct BertLayerNames {
   /// Where a file has these biases by themselves: then keys and the places of keys have none, and `fused` has queries,
   /// keys and values of each head side by side.
   std::string_view query_bias{}, value_bias{};
+  BertNormNames norms{};
   bool numbered_behind = false;
   bool drops_inside = false;  // an MLP, between its two halves, as the layer drops their outputs
   bool gate_last = false;     // in `fused_gate`
@@ -98,6 +115,7 @@ struct BertHeadTraits {
   isa::Fn pooled_fn = isa::Fn::kTanh;
   bool pooled_dropout = false;  // before the layer on the first token, too
   bool masked_gelu = false;     // the head for masked tokens has GELU, independent of the layers
+  bool same_layer = false;      // tokens are classified by the layer of texts
   bool dropout_key = true;      // config.json says its dropout; else it is that of the layers
   std::string_view norm{};      // behind the pooled layer, which single tokens have too; its activation is the file's
   std::string_view masked_suffix = "ForMaskedLM";  // of the architecture's name
@@ -141,12 +159,16 @@ struct BertMore {
   double rope_factor = 1;                // of "ntk", by which rotary positions reach farther
   bool rms = false;                      // norms are by root mean squares
   std::int64_t num_key_value_heads = 0;  // 0: as many as of queries
+  double norm_offset = 0;                // norms multiply by weight + this
+  bool scale_embedding = false;          // by the root of hidden_size
+  std::int64_t query_scalar = 0;         // scores are multiplied by 1 / sqrt of it; 0: by that of a head's size
 };
 
 /// The same of ModernBERT.
 struct ModernBertMore {
   double global_theta = 10000, local_theta = 10000;  // of rotary positions: of all tokens, and of layers with a window
-  std::int64_t full_every = 0;                       // one in this many layers sees all tokens, the first of them
+  std::int64_t full_every = 0;                       // one in this many layers sees all tokens, the first of them,
+  bool full_first = true;                            // or the last
   std::int64_t local_attention = 0;                  // the others see half as many on both sides; 0: all
   bool norm_bias = true, attention_bias = true, mlp_bias = true, decoder_bias = true, classifier_bias = true;
   std::optional<bool> down_bias{};  // of an MLP's last layer; unset: as the others'

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/error.h"
 #include "runtime/graph/graph.h"
@@ -42,6 +43,8 @@ class Embedder : protected EncoderGraph {
   std::string token_table() const { return embedding(names_.embedding.tokens) + ".weight"; }
   bool of_heads(const std::string& weight) const override {
     const BertEmbeddingNames& names = names_.embedding;
+    for (const std::string_view norm : {names_.in_layer.norms.query, names_.in_layer.norms.key})
+      if (!norm.empty() && weight.ends_with(fmt::format(".{}.weight", norm))) return true;
     return !names.places.empty() &&
            (weight == embedding(names.places) + ".weight" || weight.starts_with(embedding(names.places_norm) + "."));
   }
@@ -73,6 +76,7 @@ class Embedder : protected EncoderGraph {
       x = net_.summed(x);
       enter("embeddings.rest");
     }
+    if (config_.scale_embedding) x = net_.times("scale", x, std::sqrt(static_cast<double>(config_.hidden_size)));
     if (config_.token_dropout)
       x = graph_.add1(runtime::kMul, "fade", {x, net_.input("token_factors", tokens, 1, net_.numerics().activation)});
     const ValueId type = token_type(tokens), place = position(batch);

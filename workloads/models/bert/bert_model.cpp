@@ -29,6 +29,8 @@ constexpr LayerOps kModernBertLayer{.forward = 70 + 3, .backward = 118 - 23, .co
 /// EuroBERT's, which are those of a Llama, and as many more where heads share keys and values.
 constexpr LayerOps kEuroBertLayer{.forward = 109, .backward = 157, .core = 22};
 constexpr double kSharedKeys = 14;
+/// EmbeddingGemma's beyond these: norms of outputs and of heads, by 1 + weight in fp32, as a Gemma 3 has them.
+constexpr EncoderOps kGemmaMore{4 + 22 + 22, 2 + 42 + 42};
 constexpr LayerOps kDebertaLayer{.forward = 70 + 68, .backward = 118 + 66, .core = 23};
 constexpr EncoderOps kBertEmbeddings{33, 19};  // with the mask
 constexpr EncoderOps kBertClassifier{18, 38};
@@ -152,6 +154,7 @@ class BertModel final : public ConfigModel<BertConfig> {
   LayerOps llama_layer() const {
     LayerOps ops = kEuroBertLayer;
     if (config_.key_heads() != config_.num_attention_heads) ops.forward += kSharedKeys, ops.backward += kSharedKeys;
+    if (config_.norm_offset != 0) ops.forward += kGemmaMore.forward, ops.backward += kGemmaMore.backward;
     return ops;
   }
 };
@@ -180,6 +183,10 @@ void apply(const ModelChange& change, BertConfig& c) {
     c.max_position_embeddings = places + c.first_position();
   }
   if (change.labels) c.label_names = *change.labels;
+  if (change.head == Head::kMaskedTokens && dialect_of(c.kind).masked.bias.empty())
+    throw base::Error{base::Fault::kUsage, "`task`",
+                      fmt::format("no class of {} learns hidden tokens", dialect_of(c.kind).family),
+                      "label texts or tokens, or use another encoder"};
   const bool has_head = change.head != Head::kPretraining || c.kind == BertKind::kBert;  // no other one has it
   if (change.head && has_head) c.head = *change.head == Head::kNone ? Head::kClassifier : *change.head;
   if (change.no_dropout) c.hidden_dropout_prob = c.attention_probs_dropout_prob = 0, c.classifier_dropout = 0;
@@ -258,7 +265,10 @@ std::vector<WeightSpec> bert_weights(const BertConfig& c) {
   for (std::int64_t layer = 0; layer < (dialect.one_layer ? 1 : c.num_hidden_layers); ++layer)
     bert_layer(list, c, layer);
   list.at(WeightSpec::kAfterLayers);
-  if (!dialect.last_norm.empty()) list.layer_norm(std::string{dialect.last_norm}, c.hidden_size, c.norm_bias);
+  if (const std::string last{dialect.last_norm}; !last.empty() && c.norm_offset != 0)
+    list.rms_norm(last, c.hidden_size, Init::kZeros);
+  else if (!last.empty())
+    list.layer_norm(last, c.hidden_size, c.norm_bias);
   if (pretraining || !masked) pooled_weights(list, c);
   if (masked) {
     masked_weights(list, c);

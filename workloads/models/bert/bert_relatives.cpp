@@ -5,6 +5,7 @@
 #include <array>
 
 #include "workloads/models/bert/bert_config.h"
+#include "workloads/models/bert/embedding_gemma.h"
 #include "workloads/models/bert/eurobert.h"
 
 namespace workloads {
@@ -350,7 +351,8 @@ constexpr std::array kBertDialects = {alibaba_new(),
                                       kModernBert,
                                       kXlm,
                                       flaubert(),
-                                      kEuroBert};
+                                      kEuroBert,
+                                      kEmbeddingGemma};
 
 }  // namespace
 
@@ -374,7 +376,8 @@ bool has_projection(const BertConfig& c) {
 }
 
 std::string classifier_of(const BertConfig& c) {
-  return c.head == Head::kTokens ? "classifier" : std::string{dialect_of(c.kind).classifier};
+  const BertDialect& dialect = dialect_of(c.kind);
+  return c.head == Head::kTokens && !dialect.heads.same_layer ? "classifier" : std::string{dialect.classifier};
 }
 
 std::int64_t masked_width(const BertConfig& c) {

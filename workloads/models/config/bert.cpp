@@ -155,6 +155,7 @@ std::span<const Field<B>> fields_of(BertKind kind) {
     case BertKeys::kNew: return new_fields();
     case BertKeys::kNomic: return nomic_fields();
     case BertKeys::kEuro: return euro_fields();
+    case BertKeys::kEmbeddingGemma: return embedding_gemma_fields();
   }
   return {};
 }

@@ -29,11 +29,12 @@ inline constexpr Field<BertConfig> kType{
     .key = "model_type", .write = [](const BertConfig& c) { return nlohmann::json(dialect_of(c.kind).type); }};
 inline constexpr Field<BertConfig> kTorchType{.key = "torch_dtype", .always = "float32"};
 
-std::span<const Field<BertConfig>> modern_bert_fields();  // workloads/models/config/modern_bert.cpp
-std::span<const Field<BertConfig>> new_fields();          // workloads/models/config/gated_bert.cpp
-std::span<const Field<BertConfig>> nomic_fields();        // workloads/models/config/gated_bert.cpp
-std::span<const Field<BertConfig>> euro_fields();         // workloads/models/config/eurobert.cpp
-std::span<const Field<BertConfig>> xlm_fields();          // workloads/models/config/xlm.cpp
-std::span<const Field<BertConfig>> deberta_fields();      // workloads/models/config/deberta.cpp
+std::span<const Field<BertConfig>> modern_bert_fields();      // workloads/models/config/modern_bert.cpp
+std::span<const Field<BertConfig>> new_fields();              // workloads/models/config/gated_bert.cpp
+std::span<const Field<BertConfig>> nomic_fields();            // workloads/models/config/gated_bert.cpp
+std::span<const Field<BertConfig>> euro_fields();             // workloads/models/config/eurobert.cpp
+std::span<const Field<BertConfig>> embedding_gemma_fields();  // workloads/models/config/embedding_gemma.cpp
+std::span<const Field<BertConfig>> xlm_fields();              // workloads/models/config/xlm.cpp
+std::span<const Field<BertConfig>> deberta_fields();          // workloads/models/config/deberta.cpp
 
 }  // namespace workloads
