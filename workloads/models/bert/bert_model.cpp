@@ -173,6 +173,10 @@ std::int64_t padding_of(const TokenIds& ids, BertKind kind) {
 
 void apply(const ModelChange& change, BertConfig& c) {
   set_common(c, change.sizes);
+  if (c.num_key_value_heads > 0) set_size(c.num_key_value_heads, change.sizes.kv_heads);
+  // Heads that are no longer divided by those of keys have keys of their own.
+  if (c.num_key_value_heads > 0 && c.num_attention_heads % c.num_key_value_heads != 0)
+    c.num_key_value_heads = c.num_attention_heads;
   if (dialect_of(c.kind).keys == BertKeys::kXlm) c.intermediate_size = 4 * c.hidden_size;  // no key says otherwise
   set_size(c.vocab_size, change.sizes.vocabulary);
   if (change.sizes.positions > 0) c.max_position_embeddings = change.sizes.positions + c.first_position();
