@@ -140,6 +140,10 @@ TEST(UnreadKeys, ForeignCodeIsRefused) {
                        {"auto_map", "alibi_starting_size", "trnsim torch", "leave out \"auto_map\""}));
   EXPECT_TRUE(fails_of(reading_with("bert_tiny", "jinaai/x--modeling_bert.JinaBertModel", json::object()),
                        {"JinaBertModel", "transformers' bert"}));
+  // The class is looked at first: its keys have values that the family's own refuse.
+  EXPECT_TRUE(fails_of(
+      reading_with("bert_tiny", "jinaai/x--modeling_bert.JinaBertModel", {{"position_embedding_type", "alibi"}}),
+      {"JinaBertModel"}));
   EXPECT_TRUE(fails_of(reading_with("esm_tiny", "modeling_fast.FastEsmModel", json::object()), {"FastEsmModel"}));
   EXPECT_NO_THROW(reading_with("phi3_tiny", "modeling_phi3.Phi3ForCausalLM", json::object())());
   EXPECT_NO_THROW(reading_with("mpt_tiny", "modeling_mpt.MPTForCausalLM", json::object())());

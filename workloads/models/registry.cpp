@@ -320,8 +320,9 @@ ModelPtr read_config(const Keys& keys) {
 
 ModelPtr read_config(const std::filesystem::path& file_or_folder) {
   const Keys keys{std::filesystem::is_directory(file_or_folder) ? file_or_folder / "config.json" : file_or_folder};
+  refuse_other_class(keys, family_row_of(keys).architecture);
   ModelPtr model = read_config(keys);
-  refuse_other_code(keys, family_row_of(keys).architecture);
+  refuse_other_code(keys);
   warn_of_unread(keys);
   warn_of_other_head(keys, *model);
   return model;

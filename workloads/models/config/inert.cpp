@@ -239,31 +239,42 @@ std::string_view head_in(std::string_view name) {
   return begins_word ? name.substr(head) : std::string_view{};
 }
 
+std::string model_type_of(const Keys& keys) {
+  return keys.has("model_type") && keys.at("model_type").is_string() ? keys.at("model_type") : "";
+}
+
+/// The classes of models that a file says are code of its publisher; none for families that are built in as that.
+std::vector<std::string> publishers_classes(const Keys& keys) {
+  std::vector<std::string> names;
+  const json map = keys.has("auto_map") ? keys.at("auto_map") : json();
+  if (!map.is_object() || std::ranges::find(kPublishers, model_type_of(keys)) != kPublishers.end()) return names;
+  for (const auto& [kind, code] : map.items())
+    if (kind.starts_with("AutoModel") && code.is_string()) names.push_back(code.get<std::string>());
+  return names;
+}
+
+[[noreturn]] void fail_of_code(const Keys& keys, const std::string& what) {
+  keys.fail(what, fmt::format("run that code by 'trnsim torch SCRIPT.py'; if it computes the same as transformers' {}, "
+                              "leave out \"auto_map\"",
+                              model_type_of(keys)));
+}
+
 }  // namespace
 
-void refuse_other_code(const Keys& keys, std::string_view architecture) {
-  const json map = keys.has("auto_map") ? keys.at("auto_map") : json();
-  const std::string type = keys.has("model_type") && keys.at("model_type").is_string() ? keys.at("model_type") : "";
-  if (!map.is_object() || std::ranges::find(kPublishers, type) != kPublishers.end()) return;
+void refuse_other_class(const Keys& keys, std::string_view architecture) {
   const std::string ours = base::lower(architecture.substr(0, architecture.rfind("For")));
-  std::vector<std::string> others;
-  for (const auto& [kind, code] : map.items()) {
-    if (!kind.starts_with("AutoModel") || !code.is_string()) continue;
-    const auto name = code.get<std::string>();
-    if (!base::lower(name.substr(name.rfind('.') + 1)).starts_with(ours)) others.push_back(name);
-  }
+  for (const std::string& name : publishers_classes(keys))
+    if (!base::lower(name.substr(name.rfind('.') + 1)).starts_with(ours))
+      fail_of_code(keys, fmt::format("\"auto_map\" names code of its publisher, {}, which is not transformers' {}",
+                                     name, model_type_of(keys)));
+}
+
+void refuse_other_code(const Keys& keys) {
   const std::vector<std::string> unread = unread_of(keys);
-  const bool has_model =
-      std::ranges::any_of(map.items(), [](const auto& e) { return e.key().starts_with("AutoModel"); });
-  if (others.empty() && (unread.empty() || !has_model)) return;
-  keys.fail(others.empty() ? fmt::format("\"auto_map\" names code of its publisher, for which it has {}: no keys of "
-                                         "transformers' {}",
-                                         fmt::join(unread, ", "), type)
-                           : fmt::format("\"auto_map\" names code of its publisher, {}, which is not transformers' {}",
-                                         others.front(), type),
-            fmt::format("run that code by 'trnsim torch SCRIPT.py'; if it computes the same as transformers' {}, leave "
-                        "out \"auto_map\"",
-                        type));
+  if (unread.empty() || publishers_classes(keys).empty()) return;
+  fail_of_code(keys,
+               fmt::format("\"auto_map\" names code of its publisher, for which it has {}: no keys of transformers' {}",
+                           fmt::join(unread, ", "), model_type_of(keys)));
 }
 
 void warn_of_unread(const Keys& keys) {

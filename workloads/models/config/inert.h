@@ -6,10 +6,12 @@
 
 namespace workloads {
 
-/// Errors: Fault::kData where the file names code of its own (auto_map) that is not that of the family which
-/// transformers has: a class of another name than `architecture`, or one for which the file has keys that the family's
-/// code does not read.
-void refuse_other_code(const Keys& keys, std::string_view architecture);
+/// Errors: Fault::kData where the file names code of its own (auto_map) with a class of another name than
+/// `architecture`, that of the family which transformers has. Before the family reads its keys: such a file has others.
+void refuse_other_class(const Keys& keys, std::string_view architecture);
+/// After a family has read its keys. Errors: Fault::kData where the file names code of its own and has keys that the
+/// family's code does not read.
+void refuse_other_code(const Keys& keys);
 /// After a family has read its keys: warns of keys that no one read and whose values are neither off nor known to
 /// change nothing. transformers takes any key in silence, so most of them change nothing there; a file cannot say which
 /// do.
