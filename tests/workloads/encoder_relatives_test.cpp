@@ -204,6 +204,19 @@ TEST(EncoderFolder, NomicsSizesAreMultiples) {
   EXPECT_EQ(sizes.ffn, 768);
 }
 
+// Without a table of its own in the file a classifier is the same; the head for hidden tokens would be another one.
+TEST(EncoderFolder, AHeadWithATableOfItsOwnIsRefusedForHiddenTokens) {
+  const Scratch s;
+  for (const char* name : {"bert_tiny", "roberta_tiny", "distilbert_tiny", "xlm_tiny"}) {
+    json file = read_json_file(golden(name) / "config.json");
+    file["tie_word_embeddings"] = false;
+    const ModelPtr model = read_config(s.write("config.json", file.dump()));
+    EXPECT_EQ(parameter_count(model->weights()), parameter_count(read_config(golden(name))->weights())) << name;
+    EXPECT_TRUE(fails(Fault::kUsage, [&] { model->with({.head = Head::kMaskedTokens}); }, {"tie_word_embeddings"}));
+    EXPECT_EQ(json::parse(model->config_json()).at("tie_word_embeddings"), false);
+  }
+}
+
 TEST(EncoderFolder, UnsupportedFeaturesAreRefused) {
   const Scratch s;
   const auto reading = [&](const char* name, const char* key, const json& value) {

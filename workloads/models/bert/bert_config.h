@@ -212,6 +212,7 @@ struct BertConfig : BertMore, ModernBertMore, DebertaMore {
   double hidden_dropout_prob = 0.1;
   double attention_probs_dropout_prob = 0.1;
   std::optional<double> classifier_dropout;  // unset: hidden_dropout_prob
+  bool tie_word_embeddings = true;           // else the head for hidden tokens would have a table of its own
   std::vector<std::string> label_names{"LABEL_0", "LABEL_1"};
   std::optional<Lora> lora{};
   /// A task's choice: config.json names the task that a model was saved from, not the one it is read for, so that

@@ -191,6 +191,11 @@ void apply(const ModelChange& change, BertConfig& c) {
     throw base::Error{base::Fault::kUsage, "`task`",
                       fmt::format("no class of {} learns hidden tokens", dialect_of(c.kind).family),
                       "label texts or tokens, or use another encoder"};
+  if (change.head == Head::kMaskedTokens && !c.tie_word_embeddings && !dialect_of(c.kind).masked.own_table)
+    throw base::Error{
+        base::Fault::kUsage, "`task`",
+        "\"tie_word_embeddings\" is false: a head for hidden tokens with a table of its own is not built in",
+        "label texts or tokens, or use a model whose head is its table of tokens"};
   const bool has_head = change.head != Head::kPretraining || c.kind == BertKind::kBert;  // no other one has it
   if (change.head && has_head) c.head = *change.head == Head::kNone ? Head::kClassifier : *change.head;
   if (change.no_dropout) c.hidden_dropout_prob = c.attention_probs_dropout_prob = 0, c.classifier_dropout = 0;

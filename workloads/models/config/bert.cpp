@@ -62,11 +62,15 @@ bool has_types(const BertConfig& c) { return !dialect_of(c.kind).embedding.types
 bool has_one_type(const BertConfig& c) { return dialect_of(c.kind).embeds.one_type; }
 json number_or_dropout(const BertConfig& c) { return json(c.classifier_dropout.value_or(c.hidden_dropout_prob)); }
 
-/// The head for masked tokens is the table of tokens; RemBERT's is its own.
-void read_tied(const Keys& keys, BertConfig&) {
+}  // namespace
+
+void read_tied(const Keys& keys, BertConfig& c) {
+  keys.optional("tie_word_embeddings", c.tie_word_embeddings);
   if (keys.has("architectures") && keys.at("architectures").dump().find("ForMaskedLM") != std::string::npos)
     keys.only("tie_word_embeddings", true);
 }
+
+namespace {
 
 /// ESM's may turn queries and keys; the others' are rows of a table. Positions relative to each other, which old
 /// relatives may have ("relative_key"), are not computed.
@@ -122,7 +126,7 @@ constexpr auto kBertFields = std::to_array<Field<B>>({
     {.key = "use_task_id", .member = &B::use_task_id, .when = is_ernie},
     {.key = "task_type_vocab_size", .member = &B::task_type_vocab_size, .when = has_tasks},
     {.key = "is_decoder", .only = false, .written = kNever},
-    {.key = "tie_word_embeddings", .when = is_not_rembert, .written = kNever, .read = read_tied},
+    {.key = "tie_word_embeddings", .when = is_not_rembert, .written = is_untied, .read = read_tied, .write = no_tie},
     kLabels, kLabelIds, kTask, kProblem, kType, kTorchType,
 });
 
@@ -140,8 +144,7 @@ constexpr auto kDistilBertFields = std::to_array<Field<B>>({
     {.key = "attention_dropout", .member = &B::attention_probs_dropout_prob, .range = kProbability},
     {.key = "seq_classif_dropout", .member = &B::classifier_dropout, .range = kProbability, .write = number_or_dropout},
     {.key = "sinusoidal_pos_embds", .only = false},
-    {.key = "tie_word_embeddings", .written = kNever, .read = read_tied},
-    kLabels, kLabelIds, kTask, kProblem, kType, kTorchType,
+    kTied, kLabels, kLabelIds, kTask, kProblem, kType, kTorchType,
 });
 // clang-format on
 

@@ -12,6 +12,14 @@ namespace workloads {
 void read_task_of(const Keys& keys, BertConfig& config);
 nlohmann::json task_of(const BertConfig& config);
 
+/// The head for hidden tokens is the table of tokens; RemBERT's is its own. Errors: Fault::kData for a file of that
+/// head with another table.
+void read_tied(const Keys& keys, BertConfig& config);
+inline bool is_untied(const BertConfig& c) { return !c.tie_word_embeddings; }
+inline nlohmann::json no_tie(const BertConfig&) { return nlohmann::json(false); }
+inline constexpr Field<BertConfig> kTied{
+    .key = "tie_word_embeddings", .written = is_untied, .read = read_tied, .write = no_tie};
+
 /// Labels and task: behind the keys of a model.
 inline constexpr Field<BertConfig> kLabels{
     .key = "id2label",

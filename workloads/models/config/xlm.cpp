@@ -63,7 +63,7 @@ constexpr auto kXlmFields = std::to_array<Field<B>>({
     {.key = "causal", .only = false},
     {.key = "asm", .only = false},
     {.key = "is_encoder", .only = true, .written = kNever},
-    kLabels, kLabelIds, kTask, kProblem, kType, kTorchType,
+    kTied, kLabels, kLabelIds, kTask, kProblem, kType, kTorchType,
 });
 // clang-format on
 
