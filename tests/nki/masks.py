@@ -151,6 +151,12 @@ def selected(x):
 check("iota of three axes", counted, np.where(WHERE, 100 * A + 10 * B + D, 9), CUBE)
 check("affine_select of three axes", selected, np.where(WHERE, np.where(A > 2 * B + D, CUBE, -1), 9), CUBE)
 
+# ---- a comparison of indices as an operand
+INSIDE = (ROW >= FIRST) & (ROW < ROWS) & (COLUMN >= LOW) & (COLUMN < HIGH)
+check("where of a mask", lambda x, y: nl.where(LEFT, x, y), np.where(INSIDE, X, Y), X, Y)
+check("where of a triangle", lambda x: nl.where(P - 3 >= F, x, -1.0), np.where(ROW - 3 >= COLUMN, X, -1), X)
+check("where of a mask under a mask", lambda x: nl.where(P < 9, x, 0.5, mask=F < 64), np.where(ROW < 9, X, 0.5), X)
+
 
 # ---- DMA
 @nki.jit

@@ -13,6 +13,7 @@ from trnsim.nki._isa import modes
 from trnsim.nki._state import Error, error, state
 
 _View, _Mask, _Index = _core.View, _core.Mask, (_core.Affine, _core.TileIndex)
+_COUNTED = (*_Index, _Mask)
 _NUMBER = (numbers.Number, np.generic)
 # Kinds of parameters by their names: what a value may be, and how an error says it.
 _TILE = ((_View,), "a tile")
@@ -91,13 +92,13 @@ def _guarded(name, function, newer):
     signature, seen = inspect.signature(function), set()
     skipped = _OTHERWISE.get(name, set())
     kept, sums = name in _recipes.KEPT, name == "nisa.nc_matmul" and "dst" in signature.parameters
-    numbered = not newer and name.startswith("nl.") and {"x", "y"} <= set(signature.parameters)
+    operands = _operands(signature) if not newer and name.startswith("nl.") else ()
 
     @functools.wraps(function)
     def call(*args, **named):
         key, trace = None, state.trace
-        if numbered and any(a.__class__ in _Index for a in (*args, *named.values())):
-            args, named = _with_tiles(args, named)
+        if operands and any(a.__class__ in _COUNTED for a in (*args, *named.values())):
+            args, named = _with_tiles(operands, args, named)
         if kept and trace is not None and state.heard is None:
             result = _core.replay(state.recipes, function, args, named, sums, trace)
             if result is not NotImplemented:
@@ -121,19 +122,44 @@ def _guarded(name, function, newer):
     return call
 
 
-def _with_tiles(args, named):
-    """The operands of x and y, an index beside a tile as the tile of its values in the tile's partitions: published
-    kernels compare tiles with nl.arange."""
-    from trnsim.nki._isa.moves import iota
-    from trnsim.nki._language.indices import arange
+def _operands(signature):
+    """The parameters of a function of two tiles that take each a tile; none: it is another function."""
+    operands = tuple(name for name in signature.parameters if name in ("condition", "x", "y"))
+    return operands if {"x", "y"} <= set(operands) else ()
+
+
+def _with_tiles(operands, args, named):
+    """The arguments, an index beside a tile as the tile of its values in the tile's partitions, and a condition of
+    indices as one of 1 and 0: published kernels compare tiles with nl.arange, and choose by comparisons."""
     parts = next((a.partitions for a in (*args, *named.values()) if a.__class__ is _View), None)
 
-    def tile(value):
-        if parts is None or value.__class__ not in _Index or not getattr(value, "shape", ()):
+    def tile(name, value):
+        if parts is None or value.__class__ not in _COUNTED:
             return value
-        every = arange(parts)[(slice(None), *[None] * (len(value.shape) - 1))] if value.shape[0] == 1 else 0
-        return iota(every * 0 + value, np.int32)
-    return tuple(map(tile, args)), {key: tile(value) for key, value in named.items()}
+        if value.__class__ is _Mask:
+            return _held(value, parts) if name == "condition" else value
+        return _counted(value, parts)
+    names = (*operands, *[""] * len(args))
+    return tuple(map(tile, names, args)), {key: tile(key, value) for key, value in named.items()}
+
+
+def _counted(index, parts):
+    """The tile of an index's values; one of one partition gets `parts`."""
+    from trnsim.nki._isa.moves import iota
+    from trnsim.nki._language.indices import arange
+    if not getattr(index, "shape", ()):
+        return index
+    every = arange(parts)[(slice(None), *[None] * (len(index.shape) - 1))] if index.shape[0] == 1 else 0
+    return iota(every * 0 + index, np.int32)
+
+
+def _held(mask, parts):
+    """The tile of 1 and 0 of a comparison; one of numbers alone, which has no axes, stays."""
+    from trnsim.nki._emit import binary
+    from trnsim.nki._masks import mask_of
+    every = [binary("ge", _counted(part, parts), 0, np.uint8)
+             for part in mask_of(mask).inequalities() if getattr(part, "shape", ())]
+    return functools.reduce(lambda a, b: binary("mul", a, b, np.uint8), every) if every else mask
 
 
 def _of_call(name, problem):
