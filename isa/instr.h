@@ -76,8 +76,8 @@ enum class Opcode : std::uint8_t {
   // DMA: issued by any sequencer, moved by the 16 DMA engines on ring `queue`
   kDmaCopy,       // dst = a (+= with accumulate), converted; HBM, SBUF or PSUM on either side
   kDmaGather,     // dst[p] = a[index[p]]: rows of HBM tile a (a.partitions rows, a.pstep apart); index: b [P, 1] int32
-  kDmaScatter,    // dst[index[p]] = a[p] (+= with accumulate, in the order of p); dst HBM rows, index: b [P, 1] int32
-                  // both with `skip`: rows whose index is out of range stay unchanged
+  kDmaScatter,    // dst[index[p]] = a[p] (+= with accumulate, in the order of p); dst HBM rows; index as above, or both
+                  // b [1, 1]: index[p] = b * ints[0] + p * ints[1]; with `skip`, rows out of range stay unchanged
   kDmaTranspose,  // dst = a^T; of a [P, M..., F] with dst [F, M..., P] the outer and the inner axis change places
   // Collectives: issued by any sequencer, run by a CC-core on HBM; ranks of replica group `group`
   kAllReduce,      // dst = alu0-reduction of a over the ranks

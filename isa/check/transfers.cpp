@@ -5,9 +5,10 @@
 namespace isa::rule {
 namespace {
 
-void index_column(const Tile& index, std::int64_t partitions) {
-  need_shape("b", index, partitions, 1);
-  need_type("b", index, {Dtype::kInt32});
+/// An index for each of the rows that move, or one number from which they follow.
+void index_column(const Instr& i, const Tile& moved) {
+  need_shape("b", i.b, i.integers ? 1 : moved.partitions, 1);
+  need_type("b", i.b, {Dtype::kInt32});
 }
 
 void same_row(const Tile& dst, const Tile& a) {
@@ -24,12 +25,12 @@ void dma_copy(const Instr& i) {
 }
 
 void dma_gather(const Instr& i) {
-  index_column(i.b, i.dst.partitions);
+  index_column(i, i.dst);
   same_row(i.dst, i.a);
 }
 
 void dma_scatter(const Instr& i) {
-  index_column(i.b, i.a.partitions);
+  index_column(i, i.a);
   same_row(i.dst, i.a);
 }
 

@@ -69,17 +69,20 @@ View written(const Instr& instr, View dst, const View& a) {
 /// The index of row p; none with `skip` when it is out of range, else an error.
 std::optional<std::int64_t> row_index(const Instr& instr, const View& index, std::int64_t p, std::int64_t rows) {
   std::uint32_t bits = 0;
-  read_bits(index, p, 0, 1, &bits);
-  const auto value = std::int64_t{static_cast<std::int32_t>(bits)};
+  read_bits(index, instr.integers ? 0 : p, 0, 1, &bits);
+  auto value = std::int64_t{static_cast<std::int32_t>(bits)};
+  if (instr.integers) value = value * instr.ints[0] + p * instr.ints[1];
   if (value >= 0 && value < rows) return value;
   if (instr.skip) return std::nullopt;
-  throw base::Error{base::Fault::kData, name_of(instr.op),
-                    fmt::format("index {} of partition {} is not one of the {} rows", value, p, rows),
+  const std::string what =
+      instr.integers ? fmt::format("the number {} moves row {} out of the tensor", static_cast<std::int32_t>(bits), p)
+                     : fmt::format("index {} of partition {} is not one of the {} rows", value, p, rows);
+  throw base::Error{base::Fault::kData, name_of(instr.op), what,
                     "check the data that the index comes from, or skip such rows"};
 }
 
 void check_index(const Instr& instr, const View& index, std::int64_t partitions) {
-  need(instr, index.dtype == Dtype::kInt32 && index.partitions == partitions && index.cols == 1,
+  need(instr, index.dtype == Dtype::kInt32 && index.partitions == (instr.integers ? 1 : partitions) && index.cols == 1,
        "the index b is not [P, 1] int32", "give it one row number per partition");
 }
 

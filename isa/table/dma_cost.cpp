@@ -7,12 +7,18 @@ namespace {
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
+/// Elements of a row that follow one another.
+std::int64_t row_run(Tile rows) {
+  rows.partitions = 1;
+  return contiguous_run(rows);
+}
+
 /// Elements of one descriptor, before it is cut into packets.
 std::int64_t piece(const Instr& instr, bool by_element) {
   switch (instr.op) {
     case Opcode::kDmaTranspose: return by_element ? 1 : contiguous_run(instr.a);
-    case Opcode::kDmaGather: return std::min(contiguous_run(instr.dst), instr.a.cols());
-    case Opcode::kDmaScatter: return std::min(contiguous_run(instr.a), instr.dst.cols());
+    case Opcode::kDmaGather: return std::min(contiguous_run(instr.dst), row_run(instr.a));
+    case Opcode::kDmaScatter: return std::min(contiguous_run(instr.a), row_run(instr.dst));
     default: return std::min(contiguous_run(instr.a), contiguous_run(instr.dst));
   }
 }
@@ -45,7 +51,8 @@ DmaCost dma_cost(const Instr& instr, const DmaTiming& dma) {
   const auto count = static_cast<double>(cost.descriptors), bytes = static_cast<double>(elements * size);
   double passes = instr.accumulate ? 2 : 1;
   if (instr.op == Opcode::kDmaTranspose && dma.transpose > 0) passes /= dma.transpose;
-  const bool indexed = instr.op == Opcode::kDmaGather || instr.op == Opcode::kDmaScatter;
+  // One number that moves all rows is an address in hardware's descriptors; software makes those of an index per row.
+  const bool indexed = (instr.op == Opcode::kDmaGather || instr.op == Opcode::kDmaScatter) && !instr.integers;
   cost.seconds = passes * (bytes / dma.engine_rate + (indexed ? dma.indexed_setup : dma.setup) * count);
   cost.shared = passes * (bytes + dma.descriptor_overhead * count) / (dma.rate * dma.engines);
   const double longest = std::min(static_cast<double>(run * size), dma.packet);

@@ -246,6 +246,10 @@ TEST(CheckDma, Shapes) {
       refused(make(Opcode::kDmaGather, Engine::kGpSimd, sbuf(16, 700), hbm(30522, 768), index), "a row of dst"));
   EXPECT_TRUE(
       refused(make(Opcode::kDmaGather, Engine::kGpSimd, sbuf(16, 768), hbm(30522, 768), sbuf(16, 1)), "b is fp32"));
+  Instr moved = make(Opcode::kDmaGather, Engine::kSync, sbuf(16, 768), hbm(30522, 768), sbuf(1, 1, Dtype::kInt32));
+  EXPECT_TRUE(refused(moved, "must be [16, 1]"));
+  moved.integers = true;
+  EXPECT_TRUE(accepted(moved)) << "one number that moves all rows";
   EXPECT_TRUE(accepted(make(Opcode::kDmaScatter, Engine::kGpSimd, hbm(30522, 768), sbuf(16, 768), index)));
   EXPECT_TRUE(refused(make(Opcode::kDmaScatter, Engine::kGpSimd, sbuf(16, 768), sbuf(16, 768), index), "dst in sbuf"));
   EXPECT_TRUE(accepted(make(Opcode::kDmaTranspose, Engine::kSync, sbuf(64, 128), hbm(128, 64))));

@@ -58,6 +58,23 @@ TEST_F(DmaExec, GathersRowsAndRefusesAWrongIndex) {
   EXPECT_TRUE(throws(instr, base::Fault::kData, "index -1"));
 }
 
+TEST_F(DmaExec, OneNumberMovesAllRows) {
+  const Tile table = on(kHbm, 1000, 8), number = on(kSbuf, 1, 1, Dtype::kInt32),
+             dst = on(kSbuf, 128, 8, Dtype::kFp32, 512);
+  fill(table, [](auto p, auto i) { return static_cast<float>(p * 8 + i); });
+  put(number, 0, 0, 7);
+  Instr instr{.op = Opcode::kDmaGather, .integers = true, .ints = {100, 2}, .dst = dst, .a = table, .b = number};
+  run(instr);
+  expect(dst, [&](auto p, auto i) { return get(table, 700 + 2 * p, i); });
+  put(number, 0, 0, 8);
+  EXPECT_TRUE(throws(instr, base::Fault::kData, "the number 8 moves row 100 out of the tensor"));
+  const Tile to = on(kHbm, 1000, 8);
+  fill(to, [](auto, auto) { return 0.0f; });
+  put(number, 0, 0, 2);
+  run({.op = Opcode::kDmaScatter, .integers = true, .ints = {300, 1}, .dst = to, .a = dst, .b = number});
+  expect(to, [&](auto p, auto i) { return p >= 600 && p < 728 ? get(dst, p - 600, i) : 0.0f; });
+}
+
 TEST_F(DmaExec, ScattersInOrderWithAndWithoutAdding) {
   const Tile table = on(kHbm, 50, 1100), index = on(kSbuf, 128, 1, Dtype::kInt32),
              rows = on(kSbuf, 128, 1100, Dtype::kFp32, 512);

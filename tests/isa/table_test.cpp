@@ -7,6 +7,7 @@
 #include <iterator>
 #include <set>
 
+#include "isa/cost.h"
 #include "isa/flops.h"
 #include "isa/names.h"
 #include "isa/reference.h"
@@ -127,6 +128,18 @@ TEST(Traffic, CountsBytesPerMemory) {
   EXPECT_EQ(isa::bytes_read(scatter)[index(isa::Space::kHbm)], 0);
   scatter.accumulate = true;
   EXPECT_EQ(isa::bytes_read(scatter)[index(isa::Space::kHbm)], 16 * 768 * 4);
+}
+
+TEST(DmaCost, ANumberThatMovesAllRowsIsAnAddressOfPlainDescriptors) {
+  const isa::DmaTiming dma{.engines = 16, .engine_rate = 2e9, .setup = 1e-9, .indexed_setup = 5e-9, .packet = 4096};
+  Instr gather = make(Opcode::kDmaGather, Engine::kSync, sbuf(32, 64), hbm(100, 64), sbuf(32, 1, Dtype::kInt32));
+  const Instr copy = make(Opcode::kDmaCopy, Engine::kSync, sbuf(32, 64), hbm(32, 64));
+  EXPECT_GT(isa::dma_cost(gather, dma).seconds, isa::dma_cost(copy, dma).seconds);
+  gather.integers = true;
+  EXPECT_DOUBLE_EQ(isa::dma_cost(gather, dma).seconds, isa::dma_cost(copy, dma).seconds);
+  gather.a.rank = 2;
+  gather.a.free = {{{128, 2}, {1, 32}}};
+  EXPECT_EQ(isa::dma_cost(gather, dma).descriptors, 64) << "a row in two pieces";
 }
 
 TEST(Operands, ReadsIncludeKeptElements) {

@@ -265,6 +265,28 @@ WANT[:, 2] = A[:, 2]
 check("dma_copy between places of the run", lambda: by_dma("both")(A, -A, TWO), WANT)
 
 
+# ---- DMA to and from HBM: the number is part of its address, and other engines have nothing to do
+@nki.jit
+def panels(x, at, to):
+    s, out = loaded(at), nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    for place in range(x.shape[0]):
+        nisa.dma_copy(dst=out[place], src=x[place])
+    t = nl.ndarray((128, 8), dtype=x.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=t, src=x.ap(pattern=[[8, 128], [2, 4], [1, 2]], scalar_offset=s, indirect_dim=0))
+    target = out.ap(pattern=[[8, 128], [1, 8]], scalar_offset=loaded(to), indirect_dim=0)
+    nisa.dma_compute(dst=target, srcs=[target, t], reduce_op=nl.add)
+    return out
+
+
+PANELS, ZERO = rng.standard_normal((4, 128, 8)).astype(np.float32), np.zeros((1, 1), np.int32)
+WANT = PANELS.copy()
+WANT[0] += PANELS[2]
+check("one number moves all rows of a copy", lambda: panels(PANELS, TWO, ZERO), WANT)
+ENGINES = panels.compile(PANELS, TWO, ZERO).time()["engines"]
+check("no other engine makes addresses", lambda: [ENGINES[name]["instructions"] for name in ("vector", "scalar")], [0, 0])
+refused("a number out of the tensor", lambda: panels(PANELS, NINE, ZERO), "the number 9 moves row 0 out")
+
+
 # ---- numbers in any partition
 @nki.jit
 def looked_up(table, ids, how):

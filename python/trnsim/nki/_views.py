@@ -176,6 +176,14 @@ def one_row(tensor, other):
     return row._with_index(tensor.index, tensor.index_step, _count(row, tensor.index_step))
 
 
+def in_rows(view):
+    """The same with rows as near as its own rows and those of its index allow, and how many of them the index and a
+    row are apart."""
+    step, unit = view._steps()[0][0], view.index_step
+    each = math.gcd(unit, step)
+    return view._with_index(offset_tile(view.index), each, _count(view, each)), unit // each, step // each
+
+
 def by_rows(view):
     """The same with an index for each row: that of the first, and how far the row is from it."""
     (step, rows), unit = view._steps()[0], view.index_step

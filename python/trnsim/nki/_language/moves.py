@@ -25,17 +25,24 @@ def _skips(mode):
 
 def transfer(dst, src, mask=None, accumulate=False, skip=False):
     """dst = src by DMA, whichever of them is in HBM or indexed by values."""
-    dst, src = _by_rows(dst), _by_rows(src)
-    for part in e.parts(e.mask_of(mask)):
+    mask = e.mask_of(mask)
+    if mask is not None:
+        dst, src = _by_rows(dst), _by_rows(src)
+    for part in e.parts(mask):
         if part is None:
             _moved(dst, src, accumulate, skip)
         elif not dst._masked(part).empty():
             _moved(dst._masked(part), src._masked(part), accumulate, skip)
 
 
+def _moves_whole(view):
+    """Whether one number of the run moves several rows of a tensor in HBM."""
+    return view.by_values and view.space == HBM and view.index.size == 1 and view.shape[0] != 1
+
+
 def _by_rows(view):
     """A tensor in HBM that one number of the run moves as a whole, with an index for each of its rows."""
-    if not view.by_values or view.space != HBM or view.index.size != 1 or view.shape[0] == 1:
+    if not _moves_whole(view):
         return view
     from trnsim.nki import _views
     return _views.by_rows(view)
@@ -50,11 +57,22 @@ def _moved(dst, src, accumulate, skip):
         _moved(to, src, accumulate, skip)
         _places.write(dst, to)
     elif src.by_values:
-        put("dma_gather", e.SYNC, dst, src._rows(), _index_of(src), accumulate=accumulate, skip=skip)
+        rows, index, how = _rows_of(src)
+        put("dma_gather", e.SYNC, dst, rows, index, accumulate=accumulate, skip=skip, **how)
     elif dst.by_values:
-        put("dma_scatter", e.GPSIMD, dst._rows(), src, _index_of(dst), accumulate=accumulate, skip=skip)
+        rows, index, how = _rows_of(dst)
+        put("dma_scatter", e.GPSIMD, rows, src, index, accumulate=accumulate, skip=skip, **how)
     else:
         put("dma_copy", e.SYNC, dst, src, accumulate=accumulate)
+
+
+def _rows_of(view):
+    """The rows that a transfer may name, the index, and how a row follows from one number that moves all."""
+    if not _moves_whole(view):
+        return view._rows(), _index_of(view), {}
+    from trnsim.nki import _views
+    rows, factor, step = _views.in_rows(view)
+    return rows._rows(), _index_of(rows), {"ints": [factor, step, 0, 0]}
 
 
 def _index_of(view):
