@@ -55,6 +55,12 @@ CASES = [
     nl.store(out[p, f], nl.load(x[p, f + 8], mask=f < 505))  # HERE"""),
     ("an index as an operand", OLDER, "data2 is an index, not a tile", """
     nl.store(out[p, f], nisa.tensor_tensor(nl.load(x[p, f]), f, nl.multiply))  # HERE"""),
+    ("nothing as an operand", OLDER, "nl.add: y is None, not a tile or a number", """
+    nl.store(out[p, f], nl.add(nl.load(x[p, f]), None))  # HERE"""),
+    ("a transpose as NumPy has it", NEWER, "a tensor has no attribute 'T'", """
+    nisa.tensor_copy(c, a.T)  # HERE"""),
+    ("a product as NumPy has it", NEWER, "for @: a tensor and a tensor", """
+    nisa.tensor_copy(c, a @ b)  # HERE"""),
     ("a comparison of indices as an operand", OLDER, "y is a comparison of indices", """
     nl.store(out[p, f], nl.multiply(nl.load(x[p, f]), p >= f))  # HERE"""),
     ("slice behind the end", OLDER, "", """

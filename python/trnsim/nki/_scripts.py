@@ -8,6 +8,7 @@ import traceback
 
 import numpy as np
 
+from trnsim import _core
 from trnsim._errors import Error
 from trnsim.nki import _dtypes, _jit, _report
 
@@ -27,7 +28,30 @@ def python_error(script):
     if isinstance(value, OSError) and value.errno in _FULL:
         return Error(place, f"its output cannot be written: {value.strerror}",
                      "free space, or send the output elsewhere")
-    return Error(place, f"{kind.__name__}: {value}", "correct the script")
+    return Error(place, f"{kind.__name__}: {_in_words(str(value))}", _instead(value))
+
+
+# Our classes as a kernel's author knows them.
+_WORDS = {"trnsim._core.View": "a tensor", "trnsim._core.Affine": "an index", "trnsim._core.TileIndex": "an index",
+          "trnsim._core.Mask": "a comparison of indices", "VirtualRegister": "a register"}
+
+
+def _in_words(text):
+    for name, word in _WORDS.items():
+        text = text.replace(f"'{name}' object", word).replace(f"'{name}'", word).replace(f"type {name}", word)
+    return text
+
+
+def _instead(problem):
+    """How to write what a tensor of PyTorch or NumPy has and one of a kernel has not."""
+    from trnsim.nki import language
+    if isinstance(problem, TypeError) and "for @: 'trnsim._core.View'" in str(problem):
+        return "use nl.matmul or nisa.nc_matmul"
+    name = problem.name if isinstance(getattr(problem, "obj", None), _core.View) else ""
+    name = {"T": "transpose", "to": "copy"}.get(name, name)
+    if name and not name.startswith("_") and callable(getattr(language, name, None)):
+        return f"use nl.{name}(tensor, ...)"
+    return "correct the script"
 
 
 def run(script, arguments):

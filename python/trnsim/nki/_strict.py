@@ -91,6 +91,8 @@ def guard(names, prefix, table, newer=False):
 def _guarded(name, function, newer):
     signature, seen = inspect.signature(function), set()
     skipped = _OTHERWISE.get(name, set())
+    required = [p.name for p in signature.parameters.values()
+                if p.default is p.empty and _KINDS.get(p.name) in (_TILE, _EITHER)]
     kept, sums = name in _recipes.KEPT, name == "nisa.nc_matmul" and "dst" in signature.parameters
     operands = _operands(signature) if not newer and name.startswith("nl.") else ()
 
@@ -106,7 +108,7 @@ def _guarded(name, function, newer):
             key = _core.recipe_key(function, args, named, sums, trace)
         kinds = (*map(type, args), *named, *map(type, named.values()))
         if kinds not in seen:
-            _check(name, _bound(name, signature, args, named), skipped)
+            _check(name, _bound(name, signature, args, named), skipped, required)
             seen.add(kinds)
         try:
             if key is not None and key not in state.recipes:
@@ -194,9 +196,9 @@ def _bound(name, signature, args, named):
         raise TypeError(f"{name}() {problem}{newer}") from None
 
 
-def _check(name, arguments, skipped):
+def _check(name, arguments, skipped, required):
     for parameter, value in arguments.items():
-        if value is None or parameter in skipped:
+        if parameter in skipped or (value is None and parameter not in required):
             continue
         if parameter in _OPERATIONS:
             if not isinstance(value, str) and not callable(value):
@@ -211,4 +213,4 @@ def _check(name, arguments, skipped):
 def _said(value):
     if isinstance(value, (*_Index, _Mask)):
         return "a comparison of indices" if isinstance(value, _Mask) else "an index"
-    return type(value).__name__ if not isinstance(value, (str, int, float, bool)) else repr(value)
+    return type(value).__name__ if not isinstance(value, (str, int, float, bool, type(None))) else repr(value)
