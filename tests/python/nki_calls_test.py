@@ -7,6 +7,7 @@ import inspect
 import os
 import pickle
 import signal
+import tempfile
 import threading
 import time
 import unittest
@@ -343,6 +344,22 @@ class Handles(unittest.TestCase):
         _, status = os.waitpid(child, 0)
         self.assertEqual(status, 0, "the child's end")
         self.assertTrue(right())
+
+    def test_tuning_replaces_what_the_call_gives_by_position(self):
+        lines = ("import numpy as np", "import neuronxcc.nki as nki", "import neuronxcc.nki.language as nl", "@nki.jit",
+                 "def k(x, rows, times=1):", "    out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)",
+                 "    for r in range(0, 128, rows):",
+                 "        nl.store(out[r:r + rows], nl.load(x[r:r + rows]) * times)", "    return out",
+                 "k(np.ones((128, 8), np.float32), 32)")
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "kernel.py")
+            with open(file, "w", encoding="utf-8") as script:
+                script.write("\n".join(lines))
+            rows = trnsim.nki.tune(file, {"rows": [32, 64], "times": [1, 2]}, cache=False, processes=1)
+        self.assertEqual([row.get("error") for row in rows], [None] * 4)
+        self.assertEqual({(row["parameters"]["times"], row["correct"]) for row in rows if row["correct"] is not None},
+                         {(1, True), (2, False)})
+        self.assertEqual(len({row["instructions"] for row in rows}), 2)
 
     def test_an_interrupt_or_an_error_of_the_kernels_own_leaves_the_next_one_right(self):
         for error in (KeyboardInterrupt, ZeroDivisionError, SystemExit, GeneratorExit, RecursionError):

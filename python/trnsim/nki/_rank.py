@@ -2,6 +2,7 @@
 import concurrent.futures
 import contextlib
 import glob
+import inspect
 import itertools
 import json
 import multiprocessing
@@ -162,7 +163,8 @@ def evaluate(task, cache=True):
 
 def _measured(task):
     kernel, arrays, reference = _question(task)
-    compiled = kernel.compile(*arrays, **(getattr(kernel, "named", {}) | task["parameters"]))
+    arrays, named = _with_parameters(kernel, arrays, task["parameters"])
+    compiled = kernel.compile(*arrays, **(getattr(kernel, "named", {}) | named))
     time = compiled.time()
     busy = {n: e["busy"] for n, e in time["engines"].items()} | {"dma": time["dma_active"]}
     out = {"kernel": compiled.name, "seconds": time["seconds"], "bound": max(busy, key=busy.get)}
@@ -171,6 +173,14 @@ def _measured(task):
     out["roofline"] = _report.roofline(time)["reached"]
     out["correct"] = _correct(task, compiled, arrays, reference) if task["numbers"] else None
     return out
+
+
+def _with_parameters(kernel, arrays, parameters):
+    """The arguments of a call, and those by name, with the settings in place of what the call gave by position."""
+    given = list(zip(inspect.signature(kernel.func).parameters, arrays))
+    before = [name for name, _ in given]
+    arrays = [parameters.get(name, value) for name, value in given] + arrays[len(given):]
+    return arrays, {name: value for name, value in parameters.items() if name not in before}
 
 
 def _correct(task, compiled, arrays, reference):
