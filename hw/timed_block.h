@@ -39,6 +39,7 @@ struct Price {
   std::uint16_t squares = 0;  // kMatMul: which of the 4 x 4 squares of the array it keeps
   Kind kind = Kind::kCompute;
   std::uint8_t ports = kNoPort;  // shared ports that another engine of this block uses too
+  bool still = false;            // kWait: behind it a loop's next iteration begins; the engine does nothing
   auto operator<=>(const Price&) const = default;
 };
 

@@ -127,8 +127,9 @@ void Sequencer::issue(const TimedInstr& instr, const Price& price) {
   slots_->waiting[instr.slot] += begin - free_;
   const Fs waited = time_.waited() - before;
   const Fs occupy = price.apart > 0 ? static_cast<Fs>(price.apart) : price.occupy;  // of the issue
-  slots_->busy[instr.slot] += occupy;
-  time_.busy += occupy;
+  // Until a loop goes on with its next iteration, the engine does nothing.
+  (price.still ? slots_->waiting : slots_->busy)[instr.slot] += occupy;
+  (price.still ? time_.waiting[static_cast<int>(Hold::kBarrier)] : time_.busy) += occupy;
   ++time_.instructions;
   free_ = begin + occupy;
   if (instr.signal) semaphores_.raise(static_cast<int>(engine_), done);

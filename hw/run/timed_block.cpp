@@ -167,7 +167,7 @@ class BlockTimer {
     if (instr.op == isa::Opcode::kCoreBarrier) out_.collectives = true;
     timed.price = number_of(price_of(instr, held, squares), timed.slot);
     const Price& price = stream.prices[timed.price];
-    stream.min_busy += price.apart > 0 ? static_cast<Fs>(price.apart) : price.occupy;
+    if (!price.still) stream.min_busy += price.apart > 0 ? static_cast<Fs>(price.apart) : price.occupy;
     stream.instrs.push_back(timed);
   }
 
@@ -185,6 +185,7 @@ class BlockTimer {
       price.kind = Kind::kCollective;
     } else if (instr.op == isa::Opcode::kWait) {
       price.kind = Kind::kWait;
+      price.still = instr.imm0 > 0;
     } else if (instr.op == isa::Opcode::kCoreBarrier) {
       price.kind = Kind::kMeeting;
     } else {

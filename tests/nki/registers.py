@@ -152,6 +152,9 @@ def counted(numbers):
 
 
 COUNTED = counted.compile(NUMBERS)
+STILL = COUNTED.time()["engines"]["tensor"]
+checks.check("engines stand still between iterations", lambda: [STILL["busy"], STILL["waiting"]["barrier"] > 7 * 5e-6],
+             [0, True])
 checks.check("iterations", lambda: [COUNTED.iterations, "8 iterations" in _report.text(COUNTED, COUNTED.time(True))],
              [3 + 5, True])
 
