@@ -55,6 +55,8 @@ CASES = [
     nl.store(out[p, f], nl.load(x[p, f + 8], mask=f < 505))  # HERE"""),
     ("an index as an operand", OLDER, "data2 is an index, not a tile", """
     nl.store(out[p, f], nisa.tensor_tensor(nl.load(x[p, f]), f, nl.multiply))  # HERE"""),
+    ("a name of the other dialect", NEWER, "nl.mgrid is not supported: it is of the other dialect, neuronxcc.nki", """
+    i, j = nl.mgrid[0:128, 0:512]  # HERE"""),
     ("nothing as an operand", OLDER, "nl.add: y is None, not a tile or a number", """
     nl.store(out[p, f], nl.add(nl.load(x[p, f]), None))  # HERE"""),
     ("a transpose as NumPy has it", NEWER, "a tensor has no attribute 'T'", """

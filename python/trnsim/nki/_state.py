@@ -1,7 +1,9 @@
 """The kernel that is being traced, of each thread."""
+import importlib
 import math
 import numbers
 import operator
+import re
 import threading
 
 from trnsim import _core
@@ -82,11 +84,18 @@ class nc(Dim):
         return made
 
 
-def missing(prefix):
-    """The `__getattr__` of a module of kernel functions."""
+_TABLES = {"neuronxcc.nki": "trnsim.nki._table", "nki": "trnsim.nki._newer._table"}
+
+
+def missing(prefix, other):
+    """The `__getattr__` of a module of kernel functions; `other`: how scripts import the other dialect."""
     def get(name):
         if name.startswith("__"):
             raise AttributeError(name)
+        table = importlib.import_module(_TABLES[other]).TEXT  # by name: it is needed for an error alone
+        if re.search(rf"^{prefix}\.{re.escape(name)}\b", table, re.MULTILINE):
+            raise Missing(_core._line(), f"{prefix}.{name} is not supported: it is of the other dialect, {other}",
+                          f"import {other}, or write it as this dialect does (trnsim nki --check)")
         raise Missing(_core._line(), f"{prefix}.{name} is not supported",
                       "trnsim nki --list names what is, and why not")
     return get

@@ -17,4 +17,4 @@ from trnsim.nki import _table as _t
 from trnsim.nki._state import missing
 
 _s.guard(globals(), "nisa", _s.rows(_t.TEXT))
-__getattr__ = missing("nisa")
+__getattr__ = missing("nisa", "nki")

@@ -23,4 +23,4 @@ from trnsim.nki import _table as _t
 from trnsim.nki._state import missing
 
 _s.guard(globals(), "nl", _s.rows(_t.TEXT))
-__getattr__ = missing("nl")
+__getattr__ = missing("nl", "nki")

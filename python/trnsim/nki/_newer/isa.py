@@ -23,7 +23,7 @@ from trnsim.nki._newer import _table as _t
 from trnsim.nki._newer import earlier as _earlier
 from trnsim.nki._state import missing
 
-_missing = missing("nisa")
+_missing = missing("nisa", "neuronxcc.nki")
 
 
 def get_nc_sub_version():

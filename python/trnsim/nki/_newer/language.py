@@ -22,4 +22,4 @@ from trnsim.nki._state import missing as _missing
 globals().update(_OPERATIONS)  # add, exp, sum, ...
 _s.guard(globals(), "nl", _s.rows(_t.TEXT))
 NkiTensor = _c.View
-__getattr__ = _missing("nl")
+__getattr__ = _missing("nl", "neuronxcc.nki")
