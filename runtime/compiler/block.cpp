@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "runtime/compiler/emitter.h"
 #include "runtime/compiler/fuse.h"
+#include "runtime/compiler/joined_memory.h"
 #include "runtime/compiler/lower.h"
 #include "runtime/compiler/row_tiler.h"
 #include "runtime/graph/op.h"
@@ -164,6 +165,7 @@ BuiltBlock build_block(const Graph& graph, const std::vector<NodeId>& nodes, con
   // A stage may load the stores of another one.
   const bool is_stage = form.part.stage != LoopPart::kAllStages && made.stages.size() > 1;
   if (!is_stage) out.dropped = drop_unread(graph, written, nodes);
+  if (!is_stage) share_memory(graph, nodes, written);
   if (graph.numerics().rounding == isa::Rounding::kStochastic) name_streams(written);
   Lowered lowered =
       lower(std::move(written), target, {.reorder = form.passes.reorder, .rotate = form.passes.double_buffering});

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "runtime/compiler/emitter.h"
+#include "runtime/compiler/row_tiler.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/slots.h"
 

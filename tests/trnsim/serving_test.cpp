@@ -54,6 +54,21 @@ TEST(Serving, EveryEntryIsWhatEstimateSaysThere) {
   }
 }
 
+// Four texts at once run as one block of all layers, and eight as a block for each layer.
+TEST(Serving, MoreRequestsAtOnceTakeNoLessMemory) {
+  for (const auto& [model, batches] :
+       {std::pair{"distilbert-base-uncased", std::vector<std::int64_t>{1, 4, 8}}, {"tinyllama-1.1b", {1, 2, 4, 8}}}) {
+    Settings s = requests_to(model);
+    s.data.max_length = 128;
+    if (model == std::string_view{"tinyllama-1.1b"}) s.generation.prompt_length = 32, s.generation.max_new_tokens = 2;
+    std::uint64_t before = 0;
+    for (const Served& one : serve(model, s, batches)) {
+      EXPECT_GE(one.memory.total, before) << model << " " << describe(one);
+      before = one.memory.total;
+    }
+  }
+}
+
 TEST(Serving, CoresShareAnEncoderThatOneCannotHold) {
   Settings s = requests_to("esm2_t48_15B");
   s.machine.instance_type = "inf2.24xlarge", s.given.insert("instance_type");
