@@ -18,6 +18,7 @@
 #include "cli/tables.h"
 #include "cli/verbs.h"
 #include "trnsim/job/job_price.h"
+#include "trnsim/plans/serving.h"
 #include "trnsim/project/compiler_memory.h"
 #include "trnsim/project/memory.h"
 #include "trnsim/project/stages.h"
@@ -43,10 +44,11 @@ constexpr std::int64_t kFirst = 3;  // plans that are shown where there is no ta
 
 base::Cell with(double value, fmt::format_string<double&> form) { return {value, fmt::format(form, value)}; }
 
-/// Dollars of a million tokens.
+/// Dollars of a million tokens: of text on an instance that is full of such plans.
 base::Cell dollars_of(const TriedPlan& plan) {
   const auto price = plan.job.price_per_hour;
   if (!price) return "no price";
+  if (plan.job.generation) return money_cell(served_of(plan).token_dollars);
   const double step = analysis::dollars_of(plan.seconds, *price, static_cast<double>(plan.job.instances()));
   return money_cell(analysis::per_million(step, plan.job.tokens_per_step()));
 }
@@ -108,15 +110,16 @@ void print_first(const std::vector<TriedPlan>& plans, const PlanOptions& options
 void print_ranked(const std::vector<TriedPlan>& plans, const PlanOptions& options, base::Format form) {
   const bool writes = !plans.empty() && plans.front().job.generation.has_value();
   const bool for_programs = form == base::Format::kJson || form == base::Format::kCsv;
-  std::vector<base::Column> head{{"rank", ""},
-                                 {"plan", ""},
-                                 {"step_seconds", writes ? "token s" : "step s"},
-                                 {"sequences_per_second", writes ? "tokens/s" : "sequences/s"},
-                                 {"device_mfu_percent", "device MFU %"},
-                                 {"hbm_bytes", "HBM GiB"},
-                                 {"verdict", ""},
-                                 {"dollars_per_million_tokens", "$ per million tokens"},
-                                 {"flags", ""}};
+  std::vector<base::Column> head{
+      {"rank", ""},
+      {"plan", ""},
+      {"step_seconds", writes ? "token s" : "step s"},
+      writes ? base::Column{"tokens_per_second", "tokens/s"} : base::Column{"sequences_per_second", "sequences/s"},
+      {"device_mfu_percent", "device MFU %"},
+      {"hbm_bytes", "HBM GiB"},
+      {"verdict", ""},
+      {"dollars_per_million_tokens", "$ per million tokens"},
+      {"flags", ""}};
   if (options.sequences > 0) head.insert(head.end(), {{"job_seconds", "steps of the job"}, {"job_dollars", "dollars"}});
   if (for_programs)
     for (const auto& [part, bytes] : trnsim::compiler_parts({})) head.push_back({part, ""});
@@ -129,7 +132,7 @@ void print_ranked(const std::vector<TriedPlan>& plans, const PlanOptions& option
     std::vector<base::Cell> row{rank,
                                 describe(r.job),
                                 with(r.seconds, "{:.5g}"),
-                                with(r.job.sequences_per_step() / r.seconds, "{:.2f}"),
+                                with(writes ? served_of(r).tokens : r.job.sequences_per_step() / r.seconds, "{:.2f}"),
                                 with(100 * r.mfu, "{:.1f}"),
                                 base::Cell{r.memory, fmt::format("{:.1f}", static_cast<double>(r.memory) / (1 << 30))},
                                 std::string{verdict(memory)},

@@ -35,10 +35,16 @@ double roofline_seconds(const JobToPrice& job, const PricedInstance& one, int co
   return std::max(device, job.steps * job.framework_ops * one.host_per_op);
 }
 
+/// The amount that prices count, and the share of the instances that is paid.
+struct Amount {
+  double tokens = 0, copies = 1;
+};
+
 /// Adds the prices.
-CostRow priced(CostRow row, const JobToPrice& job, const PricedInstance& one, double tokens) {
+CostRow priced(CostRow row, const JobToPrice& job, const PricedInstance& one, const Amount& amount) {
+  const double tokens = amount.tokens;
   for (int p = 0; p < kPurchaseCount; ++p)
-    if (one.per_hour[p]) row.run[p] = cost_of(row.seconds, one.per_hour[p]->value, row.instances, 0, 0).run;
+    if (one.per_hour[p]) row.run[p] = dollars_of(row.seconds, one.per_hour[p]->value, row.instances / amount.copies);
   row.purchase = job.purchase;
   if (!row.paid()) return row;
   const double run = *row.paid();
@@ -57,7 +63,7 @@ CostRow own_row(const JobToPrice& job, const PricedInstance& own) {
                  .seconds = job.seconds,
                  .samples = job.samples,
                  .interrupted = job.interrupted},
-                job, own, job.tokens);
+                job, own, {job.tokens, job.copies});
 }
 
 CostRow placed_row(const JobToPrice& job, const PricedInstance& one, const Placement& there) {
@@ -71,7 +77,7 @@ CostRow placed_row(const JobToPrice& job, const PricedInstance& one, const Place
                  .settings = there.settings,
                  .too_small = there.too_small,
                  .interrupted = there.interrupted},
-                job, one, there.tokens);
+                job, one, {there.tokens, there.copies});
 }
 
 CostRow roofline_row(const JobToPrice& job, const PricedInstance& one, int count, double efficiency) {
@@ -82,7 +88,7 @@ CostRow roofline_row(const JobToPrice& job, const PricedInstance& one, int count
               .samples = job.samples};
   if (const double has = one.memory * one.accelerators * count; job.state_bytes > has)
     row.too_small = TooSmall{.needed = job.state_bytes, .has = has, .of_a_core = false};
-  return priced(std::move(row), job, one, job.tokens);
+  return priced(std::move(row), job, one, {.tokens = job.tokens});
 }
 
 /// Seconds for as many samples as all others: a job of so many steps trains on more where its batch is larger.
@@ -202,8 +208,9 @@ JobToPrice job_to_price(const Figures& f, const Record& record, const std::strin
                                       .dollars = f.cost.interrupted_dollars,
                                       .as_saved = f.time.interrupted_as_saved_runtime};
   job.cores = f.machine.cores.value_or(0);
+  job.copies = f.cost.copies_per_instance.value_or(1);
   job.sequences_per_step = f.work.sequences_per_step.value_or(0);
-  job.placements = same_cores_elsewhere(where, job, f.time.other_instances);
+  if (!f.generates()) job.placements = same_cores_elsewhere(where, job, f.time.other_instances);
   return job;
 }
 

@@ -31,6 +31,7 @@ struct Placement {
   double cores = 0;               // that work, on all instances
   double sequences_per_step = 0;  // of the optimizer, over all cores
   double seconds = 0, samples = 0, tokens = 0;
+  double copies = 1;                    // generations side by side on the instance, each of which pays its share
   Named<std::string> settings{};        // that place it there
   std::optional<TooSmall> too_small{};  // then it has no time
   std::optional<InterruptedTime> interrupted{};
@@ -48,6 +49,7 @@ struct JobToPrice {
   double framework_ops = 0;  // that a host dispatches for the passes over the model in a step
   double state_bytes = 0;    // weights, gradients and the optimizer's state, one copy of each
   double cores = 0;          // that work, on all instances
+  double copies = 1;         // as Placement's
   double sequences_per_step = 0;
   Purchase purchase = Purchase::kOnDemand;  // how its instances are bought
   std::vector<std::string> set{};           // the user's overrides, prices among them, as in "price.spot=$1/h"

@@ -150,6 +150,8 @@ constexpr std::array kFigures = {
                                                    "time from one micro-batch of a pipeline to the next"),
 
     held<kCost, &CostFigures::price_per_hour>("cost", "price_per_hour", "$", "price of one instance"),
+    held<kCost, &CostFigures::copies_per_instance>(
+        "cost", "copies_per_instance", "1", "generations side by side on an instance, each of which pays its share"),
     held<kCost, &CostFigures::dollars>("cost", "dollars", "$", "price of the job", "cost of the run"),
     held<kCost, &CostFigures::interrupted_dollars>(
         "cost", "interrupted_dollars", "$",

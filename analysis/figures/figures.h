@@ -112,7 +112,7 @@ struct Binding {
 
 /// US dollars.
 struct CostFigures {
-  Maybe price_per_hour, dollars, dollars_per_epoch, dollars_per_1k_samples, interrupted_dollars;
+  Maybe price_per_hour, copies_per_instance, dollars, dollars_per_epoch, dollars_per_1k_samples, interrupted_dollars;
 };
 
 /// One core of the slowest stage in one step, under neuron-explorer's names where it has one.

@@ -24,7 +24,8 @@ struct TriedPlan {
   bool too_large = false;                          // the reason is memory
   std::uint64_t memory = 0;                        // of the fullest core; for one far too large, the least it needs
   std::map<std::string, std::uint64_t> by_kind{};  // of a timed plan, as in Memory
-  double seconds = 0;                              // per step
+  double seconds = 0;                              // per step; of a generation, per token
+  double total = 0;                                // of a generation: until its last token
   double mfu = 0;                                  // of the device's time
 };
 

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "python/api/settings.h"
 #include "trnsim/plans/choose.h"
+#include "trnsim/plans/serving.h"
 #include "trnsim/project/estimate.h"
 #include "trnsim/project/figures.h"
 #include "trnsim/project/memory.h"
@@ -107,6 +108,8 @@ Json plan_of(const trnsim::TriedPlan& plan) {
   const double tokens = plan.job.tokens_per_step();
   const auto price = plan.job.price_per_hour;
   const bool timed = plan.refused.empty();
+  const bool writes = plan.job.generation.has_value();
+  const trnsim::Served served = timed && writes ? served_of(plan) : trnsim::Served{.job = plan.job, .memory = {}};
   const double step_dollars =
       analysis::dollars_of(plan.seconds, price.value_or(0), static_cast<double>(plan.job.instances()));
   return {{"plan", describe(plan.job)},
@@ -115,9 +118,12 @@ Json plan_of(const trnsim::TriedPlan& plan) {
           {"too_large", plan.too_large},
           {"hbm_bytes", plan.memory},
           {"step_seconds", timed ? Json(plan.seconds) : Json()},
-          {"sequences_per_second", timed ? Json(plan.job.sequences_per_step() / plan.seconds) : Json()},
+          {writes ? "tokens_per_second" : "sequences_per_second",
+           !timed ? Json() : Json(writes ? served.tokens : plan.job.sequences_per_step() / plan.seconds)},
           {"device_mfu_percent", timed ? Json(100 * plan.mfu) : Json()},
-          {"dollars_per_million_tokens", timed && price ? Json(analysis::per_million(step_dollars, tokens)) : Json()}};
+          {"dollars_per_million_tokens", !timed || !price ? Json()
+                                         : writes         ? Json(served.token_dollars.value())
+                                                          : Json(analysis::per_million(step_dollars, tokens))}};
 }
 
 }  // namespace

@@ -207,6 +207,36 @@ TEST_F(GenerationVerbs, PlanRanksTheDegreesOfTensorParallelism) {
   EXPECT_EQ(run(plan + "100000").code, 2);  // the model has no such positions
 }
 
+// A million tokens have one price: that of an instance which is full of copies, where a copy does not need it all.
+TEST_F(GenerationVerbs, EveryVerbPricesTokensOfAFullInstance) {
+  const std::string job =
+      "llama-small --instance_type trn1.2xlarge --prompt_length 16 --max_new_tokens 8 --format json ";
+  const Ran planned = run("plan " + job);
+  ASSERT_EQ(planned.code, 0) << planned.err;
+  double of_one_core = 0;
+  for (const Json& row : Json::parse(planned.out)) {
+    const double want = row.at("dollars_per_million_tokens"), rate = row.at("tokens_per_second");
+    EXPECT_NEAR(want * rate, 1.34375 / 3600 * 1e6, 1e-6) << row;  // the instance's price
+    const bool half = row.at("plan").get<std::string>().starts_with("TP 1");
+    const std::string flags = std::string{" --batch_size 1 --tensor_parallel_size "} + (half ? "1" : "2");
+    const Ran estimated = run("estimate --task inference " + job + flags), generated = run("generate " + job + flags),
+              swept = run("sweep --workload " + at("write.toml") + " --format json --set tensor_parallel_size=" +
+                          (half ? "1" : "2") + " --output_dir " + at("priced" + std::to_string(half)));
+    ASSERT_EQ(estimated.code + generated.code + swept.code, 0) << estimated.err << generated.err << swept.err;
+    const Json served = Json::parse(estimated.out).at("batches").at(0);
+    EXPECT_NEAR(served.at("dollars_per_million_tokens"), want, 1e-9 * want);
+    EXPECT_NEAR(served.at("tokens_per_second"), rate, 1e-9 * rate);
+    const Json written = Json::parse(generated.out);
+    EXPECT_NEAR(written.at("dollars_per_million_tokens"), want, 1e-9 * want);
+    EXPECT_NEAR(written.at("dollars"), want * 8e-6, 1e-12);
+    EXPECT_NEAR(Json::parse(swept.out).at(0).at("dollars_per_million_tokens"), want, 1e-9 * want);
+    if (!half) continue;
+    of_one_core = want;
+    EXPECT_EQ(written.at("copies_per_instance"), 2);
+  }
+  EXPECT_GT(of_one_core, 0);
+}
+
 TEST_F(GenerationVerbs, CompareShowsTheExtraTimeOfALaterRun) {
   const std::string timed = "run " + at("write.toml") + " --mode timed --output_dir ";
   const Ran first = run(timed + at("before")), second = run(timed + at("after") + " --set collective.floor=2x");

@@ -15,6 +15,20 @@ class RunTask : public cli_test::SmallJob {
   Json metrics(const std::string& out) const { return Json::parse(slurp(folder_ / out / "result.json"))["metrics"]; }
 };
 
+// The workload's own words tell of its task.
+TEST_F(RunTask, AnotherTaskIsNotToldAsTheWorkloads) {
+  const std::string timed = "run bert_emotion --mode timed --suggestions 1 --output_dir ";
+  const auto own = run(timed + at("own")), other = run(timed + at("other") + " --task pretraining"),
+             asked = run(timed + at("asked") + " --task inference");
+  ASSERT_EQ(own.code + other.code + asked.code, 0) << other.err << asked.err;
+  EXPECT_THAT(own.out, HasSubstr("6 emotions"));
+  EXPECT_THAT(other.out, testing::Not(HasSubstr("emotions")));
+  EXPECT_THAT(other.out, HasSubstr("bert-base-uncased on the workload's data; changed: --task pretraining"));
+  EXPECT_THAT(asked.out, HasSubstr("requests to bert-base-uncased; changed: --task inference"));
+  EXPECT_THAT(asked.out, HasSubstr("for a million requests ("));  // a change has the unit of the answer
+  EXPECT_THAT(asked.out, testing::Not(HasSubstr("million tokens (")));
+}
+
 TEST_F(RunTask, AnEncoderLearnsHiddenTokensOfAPlainText) {
   std::string text;
   for (int i = 0; i < 200; ++i)

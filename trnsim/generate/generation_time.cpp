@@ -147,6 +147,16 @@ Memory least_generation_memory(const Job& own) {
   return out;
 }
 
+double copies_of(const Job& job) {
+  if (job.generation->new_tokens == 0) return 1;
+  return static_cast<double>(job.machine.instance_cores() / job.cores());
+}
+
+std::optional<double> generation_dollars(const Job& job, double seconds) {
+  if (!job.price_per_hour) return {};
+  return analysis::dollars_of(seconds, *job.price_per_hour, 1 / copies_of(job));
+}
+
 Job padded(const Job& job) {
   Job out = job;
   out.model = job.model->padded_for(job.step.plan.tensor);
@@ -248,7 +258,7 @@ void time_generation(const Job& own, Projection& p) {
       compile_seconds(stack, generation_work(own.model, generation_spec(own), static_cast<double>(g.tokens.size())));
   p.end_to_end = p.time.total + weights / stack.copy_bandwidth.value;  // copied in, once
   p.price_per_hour = job.price_per_hour;
-  if (p.price_per_hour) p.dollars = analysis::cost_of(p.time.total, *p.price_per_hour, 1, 1, p.samples).run;
+  p.dollars = generation_dollars(job, p.time.total);
 }
 
 }  // namespace trnsim

@@ -1,6 +1,7 @@
 // The memory and the time of a generation: project() for such a job.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "trnsim/projection.h"
@@ -14,6 +15,12 @@ workloads::GenerationSpec generation_spec(const Job& job);
 workloads::GenerationSpec program_spec(const Job& job);
 /// GenerationSpec's, of the job's library on its machine.
 std::int64_t expert_block(const Job& job);
+
+/// Generations side by side that fill the job's instance, each of which pays its share of it. Requests that are only
+/// read fill it by themselves: their copies are the plan's.
+double copies_of(const Job& job);
+/// The job's dollars in so many seconds; none without a price.
+std::optional<double> generation_dollars(const Job& job, double seconds);
 
 /// The job with the padding that ranks compute where they do not divide the model's sizes: see Model::padded_for().
 /// transformers-neuronx pads heads (layers/gqa.py) and feed-forward sizes (utils.py, maybe_pad_tensor) with zeros.

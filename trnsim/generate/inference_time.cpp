@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "analysis/cost/cost.h"
 #include "base/error.h"
 #include "hw/sim_device.h"
 #include "runtime/compiler/compile.h"
+#include "trnsim/generate/generation_time.h"
 #include "trnsim/job/option_table.h"
 #include "trnsim/job/settings.h"
 #include "trnsim/project/compile_cost.h"
@@ -59,7 +59,7 @@ void time_inference(const Job& job, Projection& p) {
       compile_seconds(stack, {.operations = job.model->traced_ops(job.step).forward, .tiles = 0});
   p.end_to_end = p.time.total;
   p.price_per_hour = job.price_per_hour;
-  if (p.price_per_hour) p.dollars = analysis::cost_of(p.time.total, *p.price_per_hour, 1, 1, p.samples).run;
+  p.dollars = generation_dollars(job, p.time.total);
 }
 
 }  // namespace trnsim

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "hw/trace.h"
+#include "trnsim/generate/generation_time.h"
 #include "trnsim/plans/accuracy.h"
 #include "trnsim/project/compiler_memory.h"
 
@@ -31,9 +32,13 @@ std::string exact(double seconds) {
   return fmt::format("{}:{:04.1f}", static_cast<int>(tenths / 600), std::fmod(tenths, 600) / 10);
 }
 
-std::string dollars_text(const Projection& p, const Change& change) {
+/// Requests that are only read are counted, and the tokens that others write.
+const char* amounts_of(const Job& job) { return job.generation->new_tokens == 0 ? "requests" : "tokens"; }
+
+std::string dollars_text(const Job& job, const Projection& p, const Change& change) {
   if (!change.dollars) return "no price";
-  if (p.generation) return base::money_text(*change.dollars * 1e6 / change.amount) + " for a million tokens";
+  if (p.generation)
+    return fmt::format("{} for a million {}", base::money_text(*change.dollars * 1e6 / change.amount), amounts_of(job));
   if (is_one_step(p)) return base::money_text(*change.dollars * 1e3 / change.amount) + " for a thousand samples";
   return base::money_text(*change.dollars);
 }
@@ -91,14 +96,11 @@ std::string time_text(const Job& job, const Projection& p) {
 
 std::string cost_text(const Job& job, const Projection& p) {
   if (!p.dollars) return fmt::format("no price of {} is published", job.machine.name);
-  if (p.generation && job.generation->new_tokens == 0)
-    return fmt::format("{} for a million requests: {} x {} at ${:.2f} an hour",
-                       base::money_text(*p.dollars * 1e6 / p.samples), job.instances(), job.machine.name,
-                       *p.price_per_hour);
   if (p.generation)
-    return fmt::format("{} for a million tokens: {} x {} at ${:.2f} an hour",
-                       base::money_text(*p.dollars * 1e6 / (p.samples * p.steps)), job.instances(), job.machine.name,
-                       *p.price_per_hour);
+    return fmt::format("{} for a million {}: {} x {} at ${:.2f} an hour{}",
+                       base::money_text(*p.dollars * 1e6 / (p.samples * p.steps)), amounts_of(job), job.instances(),
+                       job.machine.name, *p.price_per_hour,
+                       copies_of(job) > 1 ? fmt::format(", with {:.0f} copies at work", copies_of(job)) : "");
   if (is_one_step(p))
     return fmt::format(
         "{} for a thousand {}: {} x {} at ${:.2f} an hour; a first run without cached programs takes {} more to "
@@ -188,7 +190,7 @@ Answer answer(const Job& job, const Projection& p, const std::optional<std::vect
   if (!changes) return out;
   for (const Change& c : *changes)
     out.changes.push_back({.text = fmt::format("{}: {}, {} and {} ({})", settings_text(c), faster_text(c),
-                                               duration_text(p, c.seconds), dollars_text(p, c), c.text),
+                                               duration_text(p, c.seconds), dollars_text(job, p, c), c.text),
                            .command = command_with(typed, c, FolderIs::kTaken),
                            .replaces = replaces(typed, c)});
   if (changes->empty())

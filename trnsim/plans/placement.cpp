@@ -8,6 +8,7 @@
 #include "analysis/sweep/sweep.h"
 #include "base/error.h"
 #include "hw/params.h"
+#include "trnsim/generate/generation_time.h"
 #include "trnsim/plans/possible.h"
 
 namespace trnsim {
@@ -74,6 +75,7 @@ class Places {
       out.cores = job->cores(), out.sequences_per_step = job->sequences_per_step();
       out.samples = job->samples(), out.steps = job->steps();
       out.tokens = job->samples() * (job->generation ? job->steps() : job->mean_length());
+      if (job->generation) out.copies = copies_of(*job);
     }
     if (!out.problem) out.job = std::move(job);
     return out;

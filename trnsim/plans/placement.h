@@ -27,6 +27,7 @@ struct PlacedJob {
   std::optional<Job> job{};          // none: it cannot be there
   std::optional<Problem> problem{};  // why not; of one that does not fit, its memory
   double sequences_per_step = 0, samples = 0, tokens = 0, steps = 0;
+  double copies = 1;  // as analysis::Placement's
   std::optional<analysis::InterruptedTime> interrupted{};
 
   bool too_large() const { return problem && problem->too_large; }

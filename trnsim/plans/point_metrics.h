@@ -9,8 +9,8 @@
 namespace trnsim {
 
 constexpr const char *kSeconds = "seconds", *kDollars = "dollars", *kMemory = "memory", *kKind = "memory of ",
-                     *kMfu = "mfu", *kFits = "fits", *kBinds = "binds.", *kStep = "step", *kSteps = "steps",
-                     *kSamples = "samples", *kTokens = "tokens", *kBatch = "batch",
+                     *kMfu = "mfu", *kTotal = "total", *kFits = "fits", *kBinds = "binds.", *kStep = "step",
+                     *kSteps = "steps", *kSamples = "samples", *kTokens = "tokens", *kBatch = "batch",
                      *kCutSeconds = "interrupted seconds", *kCutDollars = "interrupted dollars",
                      *kCutSteps = "interrupted save steps";
 

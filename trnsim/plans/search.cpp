@@ -127,6 +127,7 @@ void try_out(const Job& job, std::size_t i, bool exact, SharedBlocks& shared, an
   if (!p.memory.fits()) return;
   out[name_of(i, kSeconds)] = p.time.step;
   out[name_of(i, kMfu)] = p.mfu;
+  if (p.generation) out[name_of(i, kTotal)] = p.time.total;
   put_kinds(p.memory, i, out);
 }
 
@@ -135,6 +136,7 @@ void note(TriedPlan& plan, std::size_t i, const analysis::Metrics& metrics) {
   if (const auto found = metrics.find(name_of(i, kSeconds)); found != metrics.end()) {
     plan.seconds = found->second;
     plan.mfu = metrics.at(name_of(i, kMfu));
+    if (plan.job.generation) plan.total = metrics.at(name_of(i, kTotal));
     note_kinds(plan, i, metrics);
     return;
   }

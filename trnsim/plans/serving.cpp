@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "hw/params.h"
+#include "trnsim/generate/generation_time.h"
 #include "trnsim/job/settings.h"
 #include "trnsim/plans/advice.h"
 #include "trnsim/plans/placement.h"
@@ -33,7 +34,7 @@ void price(Served& one) {
   one.requests = one.at_once() / one.latency;
   one.tokens = one.requests * of_request;
   if (!one.job.price_per_hour) return;
-  one.dollars = *one.job.price_per_hour / 3600 / one.requests * 1e6;
+  one.dollars = *generation_dollars(one.job, one.latency) / one.job.sequences_per_step() * 1e6;
   one.token_dollars = *one.dollars / of_request;
 }
 
@@ -149,6 +150,18 @@ Served served_of(const Job& job, const Projection& projection) {
   out.latency = projection.time.total, out.first_token = projection.generation->first_token;
   price(out);
   return out;
+}
+
+Served served_of(const TriedPlan& plan) {
+  Served out{.job = plan.job, .memory = {.total = plan.memory, .capacity = plan.job.machine.hbm_bytes_per_core()}};
+  out.latency = plan.total;
+  price(out);
+  return out;
+}
+
+std::int64_t Served::copies() const {
+  return job.generation && job.generation->new_tokens == 0 ? job.step.plan.data
+                                                           : static_cast<std::int64_t>(copies_of(job));
 }
 
 std::vector<Served> serve(const std::string& name, const Settings& settings, const std::vector<std::int64_t>& batches) {

@@ -9,6 +9,7 @@
 
 #include "analysis/sweep/sweep.h"
 #include "trnsim/projection.h"
+#include "trnsim/search.h"
 
 namespace trnsim {
 
@@ -27,10 +28,7 @@ struct Served {
   bool fits() const { return memory.fits(); }
   std::int64_t cores_of_copy() const { return job.step.plan.tensor * job.step.plan.pipeline; }
   /// Models that do not write have their copies in the plan: as many as cores, or as `nproc_per_node` says.
-  std::int64_t copies() const {
-    return job.generation && job.generation->new_tokens == 0 ? job.step.plan.data
-                                                             : job.machine.instance_cores() / cores_of_copy();
-  }
+  std::int64_t copies() const;
   /// Requests that one instance works on: each copy has a batch.
   double at_once() const { return static_cast<double>(copies() * job.step.plan.micro_batch); }
   /// Until so many requests, all there from the beginning, are answered on `instances`: one batch's time at least.
@@ -44,6 +42,8 @@ std::string describe(const Served& served);
 
 /// The answers of a job as it was projected. `memory` alone, where that does not fit.
 Served served_of(const Job& job, const Projection& projection);
+/// The same of a generation's plan that has a time; its first token's is not known.
+Served served_of(const TriedPlan& plan);
 /// One entry for each batch size, in their order. `settings`: of generation_settings() with the setting `task`
 /// inference. Errors: as job_of() and project_if_it_fits().
 std::vector<Served> serve(const std::string& model, const Settings& settings, const std::vector<std::int64_t>& batches);

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "hw/sim_device.h"
 #include "runtime/compiler/compile.h"
+#include "trnsim/generate/generation_time.h"
 #include "trnsim/job/lengths.h"
 #include "trnsim/project/compile_cost.h"
 #include "trnsim/project/compiler_memory.h"
@@ -109,11 +110,21 @@ analysis::PlanFigures plan_figures(const Job& job, const Projection& p) {
 
 analysis::CostFigures cost_figures(const Job& job, const Projection& p) {
   if (!p.price_per_hour) return {};
+  if (job.generation) {
+    const double copies = copies_of(job);
+    return {.price_per_hour = p.price_per_hour,
+            .copies_per_instance = copies > 1 ? Maybe{copies} : Maybe{},
+            .dollars = p.dollars,
+            .dollars_per_epoch = {},
+            .dollars_per_1k_samples = *p.dollars / p.samples * 1000,
+            .interrupted_dollars = {}};
+  }
   const analysis::Cost cost = analysis::cost_of(p.time.total, *p.price_per_hour, static_cast<int>(job.instances()),
                                                 job.sizes.epochs, p.samples);
   return {.price_per_hour = p.price_per_hour,
+          .copies_per_instance = {},
           .dollars = cost.run,
-          .dollars_per_epoch = of_training(job, cost.per_epoch),
+          .dollars_per_epoch = cost.per_epoch,
           .dollars_per_1k_samples = cost.per_1k_samples,
           .interrupted_dollars =
               p.time.interrupted && p.time.interrupted->dollars ? Maybe{*p.time.interrupted->dollars} : Maybe{}};

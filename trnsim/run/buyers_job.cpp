@@ -123,7 +123,7 @@ BuyersJob of_requests(const std::string& model, const Settings& given, double re
   price.samples = out.requests, price.steps = out.requests / served.at_once();
   price.seconds = served.seconds_of(out.requests);
   price.cores = static_cast<double>(served.copies() * served.cores_of_copy());
-  price.sequences_per_step = served.at_once(), price.epochs = 0;
+  price.sequences_per_step = served.at_once(), price.epochs = 0, price.copies = 1;  // its time is that of all copies
   price.set = out.settings.machine.set;
   out.text = fmt::format("{:.0f} requests, {}", out.requests, describe(served));
   return out;
@@ -162,6 +162,7 @@ analysis::Placement placement_of(const PlacedJob& place) {
                           .seconds = place.change.seconds,
                           .samples = place.samples,
                           .tokens = place.tokens,
+                          .copies = place.copies,
                           .settings = place.change.settings,
                           .too_small = {},
                           .interrupted = place.interrupted};

@@ -101,12 +101,22 @@ std::string changes_of(const workloads::Workload& workload, const Settings& give
   return out;
 }
 
+/// Another task has other labels and heads than the workload's own words say.
+bool is_other_task(const workloads::Workload& workload, const Settings& given) {
+  const auto own = workload.options.find("task");
+  return given.given.contains("task") && given.data.task != (own == workload.options.end() ? "" : own->second);
+}
+
 std::string text_of(const workloads::Workload& workload, const Settings& given) {
   const std::string changes = changes_of(workload, given);
-  if (given.data.model_id.empty() && given.data.dataset_path.empty() && given.data.buckets.empty())
-    return changes.empty() ? workload.text : fmt::format("{}; changed: {}", workload.text, changes);
-  return fmt::format("{} on {}", given.data.model_id.empty() ? workload.model : given.data.model_id,
-                     given.data.dataset_path.empty() ? "the workload's data" : given.data.dataset_path);
+  const bool others = !given.data.model_id.empty() || !given.data.dataset_path.empty() || !given.data.buckets.empty();
+  const std::string model = given.data.model_id.empty() ? workload.model : given.data.model_id;
+  const std::string data = given.data.dataset_path.empty() ? "the workload's data" : given.data.dataset_path;
+  const bool requests = given.data.task == kInference;
+  const std::string own = requests ? fmt::format("requests to {}", model) : fmt::format("{} on {}", model, data);
+  if (others) return own;
+  const std::string text = is_other_task(workload, given) ? own : workload.text;
+  return changes.empty() ? text : fmt::format("{}; changed: {}", text, changes);
 }
 
 Job job_on(const workloads::Workload& workload, const Settings& settings, const workloads::TrainingData* data,
