@@ -99,14 +99,9 @@ def batches():
     return out
 
 
-def main():
-    folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent)
-    torch.manual_seed(1)
-    weights, data = first_weights(), batches()
-    (folder / "config.json").write_text(json.dumps(CONFIG, indent=1) + "\n")
-    write_safetensors(folder / "model.safetensors", weights)
-    weights = {name: tensor.detach().double().requires_grad_() for name, tensor in weights.items()}
-    write_safetensors(folder / "batches.safetensors", data)
+def train(weights, data, dtype):
+    """The losses, and the content of expected.safetensors."""
+    weights = {name: tensor.detach().to(dtype, copy=True).requires_grad_() for name, tensor in weights.items()}
     optimizer = torch.optim.AdamW(weights.values(), lr=RATE, betas=(0.9, 0.999), eps=1e-8, weight_decay=DECAY)
     expected, losses = {}, []
     for step in range(STEPS):
@@ -122,10 +117,21 @@ def main():
             expected["step0.logits"] = logits
             expected.update({"step0.grad." + name: tensor.grad.clone() for name, tensor in weights.items()})
         optimizer.step()
-    expected.update({"final." + name: tensor for name, tensor in weights.items()})
+    return losses, expected | {"final." + name: tensor for name, tensor in weights.items()}
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent)
+    torch.manual_seed(1)
+    weights, data = first_weights(), batches()
+    (folder / "config.json").write_text(json.dumps(CONFIG, indent=1) + "\n")
+    write_safetensors(folder / "model.safetensors", weights)
+    write_safetensors(folder / "batches.safetensors", data)
+    losses, expected = train(weights, data, torch.float64)
     write_safetensors(folder / "expected.safetensors", expected)
     (folder / "expected.json").write_text(json.dumps({
-        "loss_per_step": losses, "steps": STEPS, "batch": BATCH, "seq": SEQ, "lr": RATE,
+        "loss_per_step": losses, "loss_per_step_bf16": train(weights, data, torch.bfloat16)[0],
+        "steps": STEPS, "batch": BATCH, "seq": SEQ, "lr": RATE,
         "schedule": "linear to 0, no warm-up",
         "optimizer": f"AdamW betas 0.9 0.999 eps 1e-8 weight_decay {DECAY} on all",
         "dropout": 0.0, "dtype": "float64 from float32", "torch": torch.__version__}, indent=1) + "\n")
