@@ -49,9 +49,9 @@ void keep_last_drawing(std::string& line) {
   if (const std::size_t at = line.rfind(kErased); at != line.npos) line.erase(0, at + kErased.size());
 }
 
-/// The terminal after `trnsim ARGUMENTS`, messages beside the answer included.
-Screen on_a_terminal(const std::string& arguments, unsigned short columns = 80) {
-  winsize size{.ws_row = 24, .ws_col = columns, .ws_xpixel = 0, .ws_ypixel = 0};
+/// The terminal after `trnsim ARGUMENTS` in `folder`, messages beside the answer included.
+Screen on_a_terminal(const std::string& arguments, const std::string& folder = ".") {
+  winsize size{.ws_row = 24, .ws_col = 80, .ws_xpixel = 0, .ws_ypixel = 0};
   int terminal = -1;
   int shown = -1;  // stays open here: without a holder, a terminal may end before its lines are read
   if (openpty(&terminal, &shown, nullptr, nullptr, &size) != 0) return {};
@@ -60,7 +60,7 @@ Screen on_a_terminal(const std::string& arguments, unsigned short columns = 80) 
     login_tty(shown);
     close(terminal);
     unsetenv("COLUMNS");
-    execl("/bin/sh", "sh", "-c", ("exec " TRNSIM_BINARY " " + arguments).c_str(), nullptr);
+    execl("/bin/sh", "sh", "-c", ("cd " + folder + " && exec " TRNSIM_BINARY " " + arguments).c_str(), nullptr);
     _exit(127);
   }
   Screen out;
@@ -81,8 +81,9 @@ class Terminal : public cli_test::Runs {};
 /// One of 24 rows is the shell's prompt.
 constexpr std::size_t kRows = 23;
 
-void expect_fits(const std::string& arguments) {
-  const Screen screen = on_a_terminal(arguments);
+/// `folder`: where the command is typed; names of its files are short there, wherever tests keep theirs.
+void expect_fits(const std::string& arguments, const std::string& folder = ".") {
+  const Screen screen = on_a_terminal(arguments, folder);
   ASSERT_EQ(screen.code, 0) << arguments << "\n" << screen.text;
   EXPECT_LE(screen.rows.size(), kRows) << arguments << "\n" << screen.text;
   for (const std::string& row : screen.rows) EXPECT_LE(row.size(), 80u + 3) << row;  // a few letters have two bytes
@@ -92,7 +93,7 @@ void expect_fits(const std::string& arguments) {
 TEST_F(Terminal, ARunOfEveryWorkloadFits) {
   if (without_slow()) GTEST_SKIP() << kSlow;
   for (const std::string& name : workloads::workload_names())
-    expect_fits("run " + name + " --mode timed --suggestions 1 --overwrite_output_dir --output_dir " + at("a"));
+    expect_fits("run " + name + " --mode timed --suggestions 1 --overwrite_output_dir --output_dir a", at(""));
 }
 
 /// Those for Llamas of billions take up to a minute each.
@@ -114,8 +115,8 @@ TEST_F(Terminal, TheOtherAnswersFit) {
   expect_fits(
       "estimate llama-small --lora_r 4 --sequences 9000 --max_length 64 --gradient_accumulation_steps 4 "
       "--save_steps 20 --interrupted_every 2h --tensor_parallel_size 2 --suggestions 4");
-  expect_fits("run bert_emotion --mode timed --save_steps 50 --interrupted_every 30m --suggestions 4 --output_dir " +
-              at("b"));
+  expect_fits("run bert_emotion --mode timed --save_steps 50 --interrupted_every 30m --suggestions 4 --output_dir b",
+              at(""));
   expect_fits("plan llama-small --nnodes 1 --global_batch_size 64 --max_length 128");
   expect_fits("cost bert_tweets");
   expect_fits("cost bert_tweets --instances 1,2,4");  // several are left out, each reason said once
