@@ -20,25 +20,18 @@ def _place(tensor, start, columns):
     return tensor.ap(pattern=[[columns, PARTITIONS], [1, columns]], offset=start)
 
 
-@nki.jit
-def _copied(a):
-    out = nl.ndarray(a.shape, dtype=a.dtype, buffer=nl.shared_hbm)
-    for start, columns in _tiles(a.shape[0]):
-        tile = nl.ndarray((PARTITIONS, columns), dtype=a.dtype, buffer=nl.sbuf)
-        nisa.dma_copy(dst=tile, src=_place(a, start, columns))
-        nisa.dma_copy(dst=_place(out, start, columns), src=tile)
-    return out
+def _stream(factor=None):
+    @nki.jit
+    def stream(a):
+        out = nl.ndarray(a.shape, dtype=a.dtype, buffer=nl.shared_hbm)
+        for start, columns in _tiles(a.shape[0]):
+            tile = nl.ndarray((PARTITIONS, columns), dtype=a.dtype, buffer=nl.sbuf)
+            nisa.dma_copy(dst=tile, src=_place(a, start, columns))
+            if factor:
+                nisa.tensor_scalar(dst=tile, data=tile, op0=nl.multiply, operand0=factor)
+            nisa.dma_copy(dst=_place(out, start, columns), src=tile)
+        return out
+    return stream[CORES]
 
 
-@nki.jit
-def _doubled(a):
-    out = nl.ndarray(a.shape, dtype=a.dtype, buffer=nl.shared_hbm)
-    for start, columns in _tiles(a.shape[0]):
-        tile = nl.ndarray((PARTITIONS, columns), dtype=a.dtype, buffer=nl.sbuf)
-        nisa.dma_copy(dst=tile, src=_place(a, start, columns))
-        nisa.tensor_scalar(dst=tile, data=tile, op0=nl.multiply, operand0=2.0)
-        nisa.dma_copy(dst=_place(out, start, columns), src=tile)
-    return out
-
-
-copied, doubled = _copied[CORES], _doubled[CORES]
+copied, doubled = _stream(), _stream(2.0)

@@ -58,10 +58,7 @@ class LayerSpecs {
  public:
   LayerSpecs(SpecList& list, std::string prefix) : list_{list}, prefix_{std::move(prefix)} {}
 
-  void norm(std::string_view name, std::int64_t size, const BertConfig& c) {
-    if (c.rms) return list_.rms_norm(full(name), size, c.norm_offset != 0 ? Init::kZeros : Init::kOnes);
-    list_.layer_norm(full(name), size, c.norm_bias);
-  }
+  void norm(std::string_view name, std::int64_t size, const BertConfig& c) { norm_weights(list_, full(name), size, c); }
   void linear(std::string_view name, std::array<std::int64_t, 2> in_out, bool bias, const Part& part = {}) {
     const auto [in, out] = in_out;
     list_.matrix(full(name), in, out, TensorSplit::kAxis0);
@@ -140,6 +137,11 @@ BlockArch bert_block(const BertConfig& c) {
                     .norm2 = text(names.norm2),
                     .behind1 = text(names.norms.behind1),
                     .behind2 = text(names.norms.behind2)}};
+}
+
+void norm_weights(SpecList& list, const std::string& name, std::int64_t size, const BertConfig& c) {
+  list.rms_norm(name, size, c.norm_offset != 0 ? Init::kZeros : Init::kOnes);
+  if (c.norm_bias) list.norm_bias(name, size);
 }
 
 void bert_layer(SpecList& list, const BertConfig& c, std::int64_t layer) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "workloads/models/bert/bert_config.h"
@@ -14,6 +15,8 @@ namespace workloads {
 
 BlockArch bert_block(const BertConfig& config);
 
+/// Appends the weights of a norm, of rows or of heads.
+void norm_weights(SpecList& list, const std::string& name, std::int64_t size, const BertConfig& config);
 /// Appends the weights of a layer.
 void bert_layer(SpecList& list, const BertConfig& config, std::int64_t layer);
 

@@ -274,10 +274,7 @@ std::vector<WeightSpec> bert_weights(const BertConfig& c) {
   for (std::int64_t layer = 0; layer < (dialect.one_layer ? 1 : c.num_hidden_layers); ++layer)
     bert_layer(list, c, layer);
   list.at(WeightSpec::kAfterLayers);
-  if (const std::string last{dialect.last_norm}; !last.empty() && c.norm_offset != 0)
-    list.rms_norm(last, c.hidden_size, Init::kZeros);
-  else if (!last.empty())
-    list.layer_norm(last, c.hidden_size, c.norm_bias);
+  if (!dialect.last_norm.empty()) norm_weights(list, std::string{dialect.last_norm}, c.hidden_size, c);
   if (pretraining || !masked) pooled_weights(list, c);
   if (masked) {
     masked_weights(list, c);

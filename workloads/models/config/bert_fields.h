@@ -20,6 +20,17 @@ inline nlohmann::json no_tie(const BertConfig&) { return nlohmann::json(false); 
 inline constexpr Field<BertConfig> kTied{
     .key = "tie_word_embeddings", .written = is_untied, .read = read_tied, .write = no_tie};
 
+/// Heads of keys, each of which several of queries share.
+inline constexpr Field<BertConfig> kKeyHeads{
+    .key = "num_key_value_heads",
+    .member = &BertConfig::num_key_value_heads,
+    .write = [](const BertConfig& c) { return nlohmann::json(c.key_heads()); },
+    .check =
+        [](const Rules& rules, const BertConfig& c) {
+          rules.positive("num_key_value_heads", c.key_heads(), kHeadCounts.most);
+          rules.divides("num_key_value_heads", c.key_heads(), "num_attention_heads", c.num_attention_heads);
+        }};
+
 /// Labels and task: behind the keys of a model.
 inline constexpr Field<BertConfig> kLabels{
     .key = "id2label",

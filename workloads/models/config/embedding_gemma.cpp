@@ -60,9 +60,9 @@ json kinds_of(const B& c) {
   return list;
 }
 
-void check_gemma_keys(const Rules& rules, const B& c) {
-  rules.positive("num_key_value_heads", c.key_heads(), kHeadCounts.most);
-  rules.divides("num_key_value_heads", c.key_heads(), "num_attention_heads", c.num_attention_heads);
+constexpr Field<B> of_gemma(Field<B> field) {
+  field.otherwise = [](B& c) { c.num_key_value_heads = 4; };
+  return field;
 }
 
 // clang-format off
@@ -71,9 +71,7 @@ constexpr auto kEmbeddingGemmaFields = std::to_array<Field<B>>({
     {.key = "hidden_size", .member = &B::hidden_size, .required = true, .range = kWidth},
     {.key = "num_hidden_layers", .member = &B::num_hidden_layers, .required = true, .range = kLayers},
     {.key = "num_attention_heads", .member = &B::num_attention_heads, .required = true, .range = kHeadCounts},
-    {.key = "num_key_value_heads", .member = &B::num_key_value_heads,
-     .otherwise = [](B& c) { c.num_key_value_heads = 4; },
-     .write = [](const B& c) { return json(c.key_heads()); }, .check = check_gemma_keys},
+    of_gemma(kKeyHeads),
     {.key = "head_dim", .read = read_gemma_head,
      .write = [](const B& c) { return json(c.num_attention_heads > 0 ? c.head_size() : 0); }},
     {.key = "intermediate_size", .member = &B::intermediate_size, .required = true, .range = kWidth},

@@ -35,19 +35,13 @@ void read_head(const Keys& keys, BertConfig& c) {
   if (c.num_attention_heads > 0) keys.only("head_dim", c.head_size());
 }
 
-void check_key_heads(const Rules& rules, const BertConfig& c) {
-  rules.positive("num_key_value_heads", c.key_heads(), kHeadCounts.most);
-  rules.divides("num_key_value_heads", c.key_heads(), "num_attention_heads", c.num_attention_heads);
-}
-
 // clang-format off
 constexpr auto kEuroFields = std::to_array<Field<B>>({
     {.key = "vocab_size", .member = &B::vocab_size, .required = true, .range = kVocabulary},
     {.key = "hidden_size", .member = &B::hidden_size, .required = true, .range = kWidth},
     {.key = "num_hidden_layers", .member = &B::num_hidden_layers, .required = true, .range = kLayers},
     {.key = "num_attention_heads", .member = &B::num_attention_heads, .required = true, .range = kHeadCounts},
-    {.key = "num_key_value_heads", .member = &B::num_key_value_heads,
-     .write = [](const B& c) { return json(c.key_heads()); }, .check = check_key_heads},
+    kKeyHeads,
     {.key = "head_dim", .written = kNever, .read = read_head},
     {.key = "intermediate_size", .member = &B::intermediate_size, .required = true, .range = kWidth},
     {.key = "max_position_embeddings", .member = &B::max_position_embeddings},
