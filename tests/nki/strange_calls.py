@@ -198,7 +198,9 @@ check("a transpose keeps its NaN", lambda: np.nan_to_num(turned(HOLED, np.eye(12
 def many(x):
     out = onl.ndarray(x.shape, dtype=x.dtype, buffer=onl.shared_hbm)
     for i in onl.affine_range(64):
-        onl.store(out[128 * i:128 * (i + 1), 0:8], onl.load(x[128 * i:128 * (i + 1), 0:8]))
+        tile = onl.ndarray((128, 8), dtype=x.dtype, buffer=onl.sbuf)
+        oisa.dma_copy(dst=tile, src=x[128 * i:128 * (i + 1), 0:8], dge_mode=oisa.dge_mode.hwdge)
+        onl.store(out[128 * i:128 * (i + 1), 0:8], tile)
     return out
 
 

@@ -9,7 +9,7 @@ import time as _time
 import numpy as np
 
 from trnsim import _core
-from trnsim.nki import _doubts, _dtypes, _grids, _prints, _programs, _report, _torch
+from trnsim.nki import _dialects, _doubts, _dtypes, _grids, _prints, _programs, _report, _torch
 from trnsim.nki._arguments import Arguments, written
 from trnsim.nki._latency import BenchmarkResult
 from trnsim.nki._state import HBM, error, state
@@ -90,31 +90,6 @@ class Compiled:
         return _report.notebook(self, self.time(path=True))
 
 
-def _newer(func):
-    """Whether a kernel is of the newer dialect."""
-    return getattr(func, "_nki_newer", False)
-
-
-def _passes(func):
-    """The switches of the passes. The compiler of the newer dialect leaves loads as they are: it removes none that
-    repeats and repeats none. Its scheduler reorders freely (documentation of nl.no_reorder), but not far: kernels that
-    interleave their chains by hand gain by it, as public ones measured (a chunked delta rule of nki-samples)."""
-    if settings.passes == "none" or not _newer(func):
-        return settings.passes
-    order = "-reorder" if state.keeps_order else "+near"
-    return f"-reuse,-reload,{order}" + ("," + settings.passes if settings.passes else "")
-
-
-def _generators():
-    """What the newer dialect's kernels change of the machine. Its compiler has Sync's unit make the descriptors of all
-    copies (kernels of TileBench, 32 to 560 copies each: 0.65 to 0.69 us a copy on Trn2), ScalarE's only where the
-    kernel asks for it, and none where all copies are dge_mode.none. Gathers by software are as everywhere."""
-    modes = state.descriptors if state.newer and machine().generation >= 3 else set()
-    if not modes or ("hwdge", "scalar") in modes:
-        return ()
-    return ("dma.generators=0",) if {mode for mode, _ in modes} == {"none"} else ("dma.generators=1",)
-
-
 def compile_kernel(func, grid, args, kwargs, simulated=False, prints=False):
     """Traces the kernel once for each program of the grid, and compiles what it did. `prints`: nl.device_print does."""
     together = False
@@ -148,7 +123,7 @@ def _begin(func, grid, together, timed):
         state.trace.set_apart()
     if timed:
         state.trace.set_timed()
-    state.newer = _newer(func)
+    state.newer = _dialects.is_newer(func)
     if state.newer:
         state.trace.set_newer()
     state.grid, state.tensors, state.constants, state.shared = tuple(grid), [], [], []
@@ -180,9 +155,10 @@ def _compiled(func, grid, args, kwargs, kind, core=None):
         taken = {reg for reg, _ in inputs}
         tensors = [(name or f"tensor{i}", int(np.prod(shape)) * _dtypes.size_of(number), i in taken)
                    for i, (_, name, number, shape) in enumerate(state.tensors)]
+        changes, passes = _dialects.generators(machine().generation), _dialects.passes(func, settings.passes)
         if core == _EACH:
-            return _core.Kernel.apart(state.trace, state.cores, tensors, machine(1, _generators()), _passes(func))
-        kernel = _core.Kernel(state.trace, tensors, machine(state.cores, _generators()), _passes(func))
+            return _core.Kernel.apart(state.trace, state.cores, tensors, machine(1, changes), passes)
+        kernel = _core.Kernel(state.trace, tensors, machine(state.cores, changes), passes)
         if core is not None:
             return kernel
         compiled = Compiled(func.__name__, kernel, inputs, results, _time.perf_counter() - begin)
