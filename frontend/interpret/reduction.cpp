@@ -7,6 +7,7 @@
 #include "frontend/graph/indices.h"
 #include "frontend/interpret/elementwise.h"
 #include "frontend/ops/dimensions.h"
+#include "frontend/ops/operator.h"
 
 namespace trnsim::frontend::evaluate {
 namespace {
