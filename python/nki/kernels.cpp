@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "analysis/report/kernel_report.h"
+#include "base/error.h"
 #include "base/files.h"
 #include "isa/names.h"
 #include "python/api/gil.h"
