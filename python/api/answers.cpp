@@ -124,12 +124,23 @@ struct Question {
   Json (*answer)(const Json&, const Listener&);
 };
 constexpr std::array kQuestions = {
-    Question{"project", project},   Question{"run", run},           Question{"search", search},
-    Question{"sweep", sweep},       Question{"generate", generate}, Question{"validate", validate},
-    Question{"ablate", ablate},     Question{"list", list},         Question{"parameters", parameters},
-    Question{"tokenize", tokenize}, Question{"open", open_run},     Question{"consolidate", consolidate},
-    Question{"verify", verify},     Question{"records", records},   Question{"cost", cost},
+    Question{"project", project},
+    Question{"run", run},
+    Question{"search", search},
+    Question{"sweep", sweep},
+    Question{"generate", generate},
+    Question{"validate", validate},
+    Question{"ablate", ablate},
+    Question{"list", list},
+    Question{"parameters", parameters},
+    Question{"tokenize", tokenize},
+    Question{"open", open_run},
+    Question{"consolidate", consolidate},
+    Question{"verify", verify},
+    Question{"records", records},
+    Question{"cost", cost},
     Question{"choose", choose},
+    Question{"project_each", project_each},
 };
 
 }  // namespace

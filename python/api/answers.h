@@ -19,6 +19,7 @@ Json answer_to(std::string_view question, const Json& arguments, const Listener&
 // By the files that answer them.
 
 Json project(const Json& arguments, const Listener& hear);
+Json project_each(const Json& arguments, const Listener& hear);
 Json run(const Json& arguments, const Listener& hear);
 Json search(const Json& arguments, const Listener& hear);
 Json choose(const Json& arguments, const Listener& hear);

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "python/api/settings.h"
 #include "trnsim/plans/choose.h"
+#include "trnsim/plans/known_blocks.h"
 #include "trnsim/plans/serving.h"
 #include "trnsim/project/estimate.h"
 #include "trnsim/project/figures.h"
@@ -60,7 +61,8 @@ Json named_figures(const trnsim::Job& job, const Projection& p) {
   return out;
 }
 
-Json project_workload(const Json& arguments, const Listener& hear) {
+/// `known`: blocks of others that the same process projects; may be null.
+Json project_workload(const Json& arguments, const Listener& hear, trnsim::KnownBlocks* known) {
   if (arguments.contains("sequences"))
     throw base::Error{base::Fault::kUsage, "`sequences`", "is for a model, but a workload has data of its own",
                       "use `num_train_epochs`, `max_steps` or `max_train_samples`"};
@@ -68,7 +70,8 @@ Json project_workload(const Json& arguments, const Listener& hear) {
                              .given = settings_of(arguments),
                              .command = "trnsim run " + text_in(arguments, "job"),
                              .folder = {},
-                             .trace = {}};
+                             .trace = {},
+                             .known = known};
   if (request.given.machine.mode.empty()) request.given.machine.mode = "timed", request.given.given.insert("mode");
   const trnsim::RunResult result = trnsim::projected_run(request, observer_of(hear));
   if (!result.projection)
@@ -129,7 +132,23 @@ Json plan_of(const trnsim::TriedPlan& plan) {
 }  // namespace
 
 Json project(const Json& arguments, const Listener& hear) {
-  return is_workload(text_in(arguments, "job")) ? project_workload(arguments, hear) : project_model(arguments);
+  return is_workload(text_in(arguments, "job")) ? project_workload(arguments, hear, nullptr) : project_model(arguments);
+}
+
+/// The graphs of a script have most blocks in common. Each answer is heard as soon as it is there, or {"where", "what"}
+/// of its error.
+Json project_each(const Json& arguments, const Listener& hear) {
+  trnsim::KnownBlocks known;
+  for (const Json& job : arguments.at("jobs")) {
+    Json answer;
+    try {
+      answer = project_workload(job, {}, &known);
+    } catch (const base::Error& error) {
+      answer = {{"where", error.where()}, {"what", error.problem()}};
+    }
+    if (hear) hear(answer);
+  }
+  return {};
 }
 
 Json run(const Json& arguments, const Listener& hear) {

@@ -5,12 +5,14 @@ import tempfile
 import unittest
 
 import forked
+import trnsim
 
 try:
     import torch  # noqa: whether it is there
 except ImportError:
     torch = None
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 HEAD = """
 import torch, torch.nn as nn, torch.nn.functional as F
 import torch_xla.core.xla_model as xm
@@ -177,6 +179,31 @@ for s in range(3):
         print((torch.ones(size).to("xla") * 2).sum().item())
 """)
         self.assertNotIn("pad batches", reads)
+
+    def test_each_graph_is_timed_alike_whatever_was_timed_before(self):
+        from trnsim.torch import _time
+        program = ROOT / "examples" / "graph" / "mlp_step.mlir"
+        job = {"job": str(program), "settings": {"mode": "timed", "suggestions": "0"}, "set": []}
+        refused = dict(job, settings=dict(job["settings"], instance_type="trn9"))
+        heard = []
+        _time.asked([job, refused, job, dict(job, job="no.mlir")], heard.append)
+        self.assertEqual([type(one).__name__ for one in heard], ["dict", "Error", "dict", "Error"])
+        self.assertRegex(str(heard[1]), "trn9")
+        alone = trnsim.project(str(program), suggestions=0)
+        for one in (heard[0], heard[2]):
+            for figure in ("step_seconds", "device_step_seconds", "compile_seconds"):
+                self.assertEqual(_time.timed(one)[figure], getattr(alone, figure))
+
+    def test_asking_ends_when_its_time_is_over(self):
+        from trnsim.torch import _time
+
+        def hear(answer):
+            heard.append(answer)
+            raise _time.Late
+        job = {"job": str(ROOT / "examples" / "graph" / "mlp_step.mlir"), "settings": {"mode": "timed"}, "set": []}
+        heard = []
+        self.assertRaises(_time.Late, _time.asked, [job, job], hear)
+        self.assertEqual(len(heard), 1)
 
     def test_numbers_that_change_are_no_compilations(self):
         report = self.report(NUMBERS)

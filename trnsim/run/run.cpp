@@ -231,15 +231,20 @@ class Run {
     } else {
       // A given program has no other plan: its time is told all the same, beside the memory that it lacks.
       const bool any_memory = out_.job->model->is_given();
-      const bool suggests = out_.settings.output.suggestions > 0;
-      out_.projection =
-          project_if_it_fits(*out_.job, {.exact = out_.settings.machine.exact,
-                                         .any_memory = any_memory,
-                                         .trace = request_.trace,
-                                         .shared = suggests ? &known_.emplace().of(out_.job->machine) : nullptr});
+      out_.projection = project_if_it_fits(*out_.job, {.exact = out_.settings.machine.exact,
+                                                       .any_memory = any_memory,
+                                                       .in_child = !request_.known,
+                                                       .trace = request_.trace,
+                                                       .shared = blocks()});
       if (!any_memory && !out_.projection->memory.fits()) refuse();
     }
     out_.machine = out_.job->machine;
+  }
+
+  /// Those of other runs, or kept for changes of this one.
+  SharedBlocks* blocks() {
+    if (request_.known) return &request_.known->of(out_.job->machine);
+    return out_.settings.output.suggestions > 0 ? &known_.emplace().of(out_.job->machine) : nullptr;
   }
 
   Job job_with(const Settings& s) const { return job_on(workload_, s, data_.get(), {}); }

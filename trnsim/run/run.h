@@ -20,6 +20,8 @@ struct Record;  // analysis/record/record.h
 
 namespace trnsim {
 
+class KnownBlocks;  // trnsim/plans/known_blocks.h
+
 struct RunRequest {
   workloads::Workload workload;
   Settings given;
@@ -27,6 +29,7 @@ struct RunRequest {
   std::vector<std::string> typed{};  // its words with every flag, for a change of it; empty: not typed
   std::filesystem::path folder;      // of the results
   TraceWindow trace{};
+  KnownBlocks* known = nullptr;  // shared with other runs of this process, which was made for them
 };
 
 struct RunResult {

@@ -19,10 +19,28 @@ def settings_of(given, graph):
     return out
 
 
-def ask(question, path, given, settings):
-    from trnsim import _core
-    arguments = {"job": path, "settings": settings, "set": given.set}
-    return json.loads(_core.call(question, json.dumps(arguments), None, False))
+class Late(Exception):
+    """The time for asking is over."""
+
+
+def asked(jobs, hear):
+    """Each job's answer to `hear`, or the error of those that have none. One process answers all of them: graphs of a
+    script have most blocks in common. A job that ends the process has no answer, and another process the next."""
+    from trnsim import Error, _core
+    waiting = list(jobs)
+
+    def answered(text):
+        answer = json.loads(text)
+        waiting.pop(0)
+        hear(Error(answer["where"], answer["what"], "") if "what" in answer else answer)
+
+    while waiting:
+        try:
+            _core.call("project_each", json.dumps({"jobs": waiting}), answered, False)
+        except Error as error:
+            if waiting:
+                waiting.pop(0)
+                hear(error)
 
 
 def timed(answer):
@@ -48,19 +66,25 @@ def add(figures, given, folder):
     """Times of the graphs, the step's and the script's; the main graph's results are in the folder as a workload's."""
     from trnsim import Error
     begin = time.monotonic()
-    figures["times"], figures["untimed"] = {}, []
-    for graph in sorted(figures["graphs"], key=lambda g: (g["graph"] != figures["main"], -g["operators"] * g["runs"])):
-        name = graph["graph"]
-        path = os.path.join(folder, name + ".mlir")
+    graphs = sorted(figures["graphs"], key=lambda g: (g["graph"] != figures["main"], -g["operators"] * g["runs"]))
+    jobs = [{"job": os.path.join(folder, graph["graph"] + ".mlir"), "settings": settings_of(given, graph),
+             "set": given.set} for graph in graphs]
+    figures["times"] = {}
+
+    def take(answer):
+        place = len(figures["times"])
+        error = isinstance(answer, Error)
+        figures["times"][graphs[place]["graph"]] = \
+            {"error": reason(answer, jobs[place]["settings"])} if error else timed(answer)
         if time.monotonic() - begin > MOST_SECONDS:
-            figures["untimed"].append(name)
-            continue
-        settings = settings_of(given, graph)
-        try:
-            figures["times"][name] = timed(main_run(path, given, folder, settings, figures["steps"])
-                                           if name == figures["main"] else ask("project", path, given, settings))
-        except Error as error:
-            figures["times"][name] = {"error": reason(error, settings)}
+            raise Late
+
+    try:
+        take(main_run(jobs[0], folder, given.steps or figures["steps"]))
+        asked(jobs[1:], take)
+    except Late:
+        pass
+    figures["untimed"] = [graph["graph"] for graph in graphs[len(figures["times"]):]]
     figures["of_step"] = summed(figures, figures["step"])
     figures["of_script"] = summed(figures, {g["graph"]: g["runs"] for g in figures["graphs"]})
     compiled = [t["compile_seconds"] for t in figures["times"].values() if "compile_seconds" in t]
@@ -71,7 +95,7 @@ def add(figures, given, folder):
 def copy_bandwidth():
     """Bytes per second between host and device: of the runtime, whatever runs on it."""
     from trnsim import _core
-    stacks = json.loads(_core.call("list", json.dumps({"what": "stacks"}), None, False))
+    stacks = json.loads(_core.ask("list", json.dumps({"what": "stacks"})))
     return next(s["copy_bandwidth"] for s in stacks if s["name"] == "bare")
 
 
@@ -86,11 +110,14 @@ def copies(figures, step):
             f"in a step: {duration(seconds)} at {figures['copy_bandwidth'] / 1e9:.3g} GB/s, if nothing hides them"]
 
 
-def main_run(path, given, folder, settings, steps):
-    from trnsim import _core
-    settings = dict(settings, output_dir=folder, overwrite_output_dir="true", max_steps=str(given.steps or steps))
-    arguments = {"job": path, "settings": settings, "set": given.set, "folder": folder}
-    return json.loads(_core.call("run", json.dumps(arguments), None, True))
+def main_run(job, folder, steps):
+    """The answer, or the error."""
+    from trnsim import Error, _core
+    settings = dict(job["settings"], output_dir=folder, overwrite_output_dir="true", max_steps=str(steps))
+    try:
+        return json.loads(_core.call("run", json.dumps(dict(job, settings=settings, folder=folder)), None, True))
+    except Error as error:
+        return error
 
 
 def summed(figures, runs):
