@@ -7,6 +7,7 @@ import atexit
 import ctypes
 import gc
 import importlib
+import importlib.util
 import json
 import os
 import runpy
@@ -56,6 +57,11 @@ class Server:
         self.channel.sendmsg([HEADER.pack(len(text))], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, descriptors)])
         self.channel.sendall(text)
         return struct.unpack("!i", receive(self.channel, 4))[0]
+
+
+def is_there(module):
+    """Whether it could be imported: an import would cost the test itself a second."""
+    return importlib.util.find_spec(module) is not None
 
 
 SERVER = []

@@ -7,11 +7,6 @@ import unittest
 
 import forked
 
-try:
-    import torch  # noqa: whether it is there
-except ImportError:
-    torch = None
-
 HEAD = """
 import sys, torch, torch.nn as nn
 from neuronx_distributed import ModelBuilder, NxDModel, NxDParallelState, shard_checkpoint
@@ -162,7 +157,7 @@ ERRORS = (
     ("NxDParallelState(world_size=4, tensor_model_parallel_size=3).__enter__()", "does not divide 4 cores"))
 
 
-@unittest.skipIf(torch is None, "no PyTorch: install python3-torch")
+@unittest.skipUnless(forked.is_there("torch"), "no PyTorch: install python3-torch")
 class Builder(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()

@@ -6,11 +6,6 @@ import unittest
 
 import forked
 
-try:
-    import torch
-except ImportError:
-    torch = None
-
 SCRIPT = """
 import os, tempfile, torch, torch.nn as nn, torch.nn.functional as F
 from torch.utils.data import DataLoader, TensorDataset
@@ -57,7 +52,7 @@ if use:
 """
 
 
-@unittest.skipIf(torch is None, "no PyTorch: install python3-torch")
+@unittest.skipUnless(forked.is_there("torch"), "no PyTorch: install python3-torch")
 class Cuda(unittest.TestCase):
     def run_it(self, *settings):
         with tempfile.TemporaryDirectory() as folder:

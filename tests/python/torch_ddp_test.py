@@ -8,11 +8,6 @@ import unittest
 
 import forked
 
-try:
-    import torch
-except ImportError:
-    torch = None
-
 SCRIPT = """
 import sys, torch, torch.nn as nn, torch.nn.functional as F, torch.distributed as dist
 torch.manual_seed(0)
@@ -92,7 +87,7 @@ for a, b in zip(trained(torch.optim.Adam), trained(ZeroRedundancyOptimizer, opti
 """
 
 
-@unittest.skipIf(torch is None, "no PyTorch: install python3-torch")
+@unittest.skipUnless(forked.is_there("torch"), "no PyTorch: install python3-torch")
 class Parallel(unittest.TestCase):
     def numbers(self, *command, after=(), text=SCRIPT):
         with tempfile.TemporaryDirectory() as folder:

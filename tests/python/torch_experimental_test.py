@@ -7,11 +7,6 @@ import unittest
 
 import forked
 
-try:
-    import torch
-except ImportError:
-    torch = None
-
 HEAD = """
 import numpy as np, torch, torch.nn as nn, torch.nn.functional as F
 """
@@ -123,7 +118,7 @@ def ran(script, *settings):
                            *settings, str(path)])
 
 
-@unittest.skipIf(torch is None, "PyTorch is not there")
+@unittest.skipUnless(forked.is_there("torch"), "PyTorch is not there")
 class Experimental(unittest.TestCase):
     def test_the_numbers_are_those_of_the_cpu(self):
         script = f"for name, case in {BOTH!r}.items():\n  for device in ('xla', 'cpu'):\n    torch.manual_seed(0)\n"

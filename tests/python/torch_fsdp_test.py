@@ -7,11 +7,6 @@ import unittest
 
 import forked
 
-try:
-    import torch
-except ImportError:
-    torch = None
-
 MODEL = """
 import functools, sys, torch, torch.nn as nn, torch.nn.functional as F
 class Block(nn.Module):
@@ -77,7 +72,7 @@ WAYS = ("auto_wrap_policy=policy", "flatten_parameters=True, reshard_after_forwa
         "auto_wrapper_callable=lambda m, **k: FSDP(checkpoint_module(m), **k)")
 
 
-@unittest.skipIf(torch is None, "no PyTorch: install python3-torch")
+@unittest.skipUnless(forked.is_there("torch"), "no PyTorch: install python3-torch")
 class Sharded(unittest.TestCase):
     def numbers(self, text, *command):
         with tempfile.TemporaryDirectory() as folder:

@@ -9,11 +9,8 @@ import unittest
 
 import forked
 
-try:
-    import torchvision  # noqa: whether it is there
+if forked.is_there("torchvision"):
     forked.ALSO.append("torchvision")
-except ImportError:
-    torchvision = None
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 UNITS = {"us": 1e-3, "ms": 1.0, "s": 1e3}
@@ -42,7 +39,7 @@ def rows():
             yield model, batch, at_once > cores, 1e3 * batch * min(at_once, cores) / float(row["value"])
 
 
-@unittest.skipIf(torchvision is None, "no torchvision: install python3-torchvision")
+@unittest.skipUnless(forked.is_there("torchvision"), "no torchvision: install python3-torchvision")
 class Inference(unittest.TestCase):
     def milliseconds(self, model, batch, overlapped):
         with tempfile.TemporaryDirectory() as folder:

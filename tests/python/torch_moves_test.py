@@ -8,11 +8,6 @@ import unittest
 
 import forked
 
-try:
-    import torch
-except ImportError:
-    torch = None
-
 HEAD = "import sys, torch, torch.nn as nn, torch.nn.functional as F\ndevice = sys.argv[1]\ntorch.manual_seed(0)\n"
 MOVED = HEAD + """
 model = nn.Sequential(nn.Linear(6, 8), nn.Tanh(), nn.Linear(8, 3))
@@ -206,7 +201,7 @@ print([round(x, 4) for x in F.scaled_dot_product_attention(q, q, q, is_causal=Tr
 """
 
 
-@unittest.skipIf(torch is None, "no PyTorch: install python3-torch")
+@unittest.skipUnless(forked.is_there("torch"), "no PyTorch: install python3-torch")
 class Moves(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()

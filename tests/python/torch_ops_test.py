@@ -7,11 +7,6 @@ import unittest
 
 import forked
 
-try:
-    import torch
-except ImportError:
-    torch = None
-
 HERE = pathlib.Path(__file__).resolve().parent
 LEFT = HERE / "torch_ops_left.txt"
 WRITES = """
@@ -44,7 +39,7 @@ def run(*arguments):
     return forked.run(command)
 
 
-@unittest.skipIf(torch is None, "no PyTorch: install python3-torch")
+@unittest.skipUnless(forked.is_there("torch"), "no PyTorch: install python3-torch")
 class Operators(unittest.TestCase):
     def part(self, *arguments):
         with tempfile.TemporaryDirectory() as folder:

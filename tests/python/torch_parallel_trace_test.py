@@ -6,11 +6,6 @@ import unittest
 
 import forked
 
-try:
-    import torch  # noqa: whether it is there
-except ImportError:
-    torch = None
-
 HEAD = """
 import sys, torch, torch.nn as nn
 from neuronx_distributed.parallel_layers import layers, mappings, parallel_state
@@ -206,7 +201,7 @@ def traced(own=lambda x: x + 1, **options):
 """
 
 
-@unittest.skipIf(torch is None, "no PyTorch: install python3-torch")
+@unittest.skipUnless(forked.is_there("torch"), "no PyTorch: install python3-torch")
 class ParallelTrace(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()

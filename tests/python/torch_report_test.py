@@ -7,11 +7,6 @@ import unittest
 import forked
 import trnsim
 
-try:
-    import torch  # noqa: whether it is there
-except ImportError:
-    torch = None
-
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HEAD = """
 import torch, torch.nn as nn, torch.nn.functional as F
@@ -64,7 +59,7 @@ assert y.tolist() == [float("-inf")] * 3
 """
 
 
-@unittest.skipIf(torch is None, "no torch: install python3-torch")
+@unittest.skipUnless(forked.is_there("torch"), "no torch: install python3-torch")
 class Report(unittest.TestCase):
     def report(self, text, *flags):
         with tempfile.TemporaryDirectory() as folder:

@@ -8,11 +8,6 @@ import unittest
 
 import forked
 
-try:
-    import torch
-except ImportError:
-    torch = None
-
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 HEAD = "import torch, torch.nn as nn, torch.nn.functional as F\n"
 LOOP = """
@@ -63,7 +58,7 @@ def losses(text):
     return [float(x) for x in re.findall(r"loss ([-+.0-9e]+)", text)]
 
 
-@unittest.skipIf(torch is None, "no PyTorch: install python3-torch")
+@unittest.skipUnless(forked.is_there("torch"), "no PyTorch: install python3-torch")
 class Scripts(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()

@@ -7,11 +7,6 @@ import unittest
 
 import forked
 
-try:
-    import torch  # noqa: whether it is there
-except ImportError:
-    torch = None
-
 HEAD = """
 import torch
 import torch_neuronx
@@ -198,7 +193,7 @@ refused(lambda: profiler.profile(folder="x"), TypeError, "unexpected keyword arg
 """
 
 
-@unittest.skipIf(torch is None, "no torch: install python3-torch")
+@unittest.skipUnless(forked.is_there("torch"), "no torch: install python3-torch")
 class Traced(unittest.TestCase):
     def run_script(self, text, *flags, cast="none"):
         with tempfile.TemporaryDirectory() as folder:

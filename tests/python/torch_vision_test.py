@@ -14,11 +14,8 @@ import unittest
 
 import forked
 
-try:
-    import torchvision  # noqa: whether it is there
+if forked.is_there("torchvision"):
     forked.ALSO.append("torchvision")
-except ImportError:
-    torchvision = None
 
 EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples" / "torch"
 SCRIPT = """
@@ -67,7 +64,7 @@ for name_of, here, there in zip(("forward", "gradients", "weights"), *both):
 """
 
 
-@unittest.skipIf(torchvision is None, "no torchvision: install python3-torchvision")
+@unittest.skipUnless(forked.is_there("torchvision"), "no torchvision: install python3-torchvision")
 class Models(unittest.TestCase):
     def check(self, name, statistics="running"):
         with tempfile.TemporaryDirectory() as folder:

@@ -7,11 +7,6 @@ import unittest
 
 import forked
 
-try:
-    import torch
-except ImportError:
-    torch = None
-
 HEAD = "import sys, torch, torch.nn as nn\ndev = sys.argv[1]\ntorch.manual_seed(0)\n"
 LISTS = HEAD + """
 def pair():
@@ -137,7 +132,7 @@ torch.save(m.state_dict(), path); print(sorted(torch.load(path, map_location=dev
 """
 
 
-@unittest.skipIf(torch is None, "no PyTorch: install python3-torch")
+@unittest.skipUnless(forked.is_there("torch"), "no PyTorch: install python3-torch")
 class Writes(unittest.TestCase):
     def both(self, script):
         with tempfile.TemporaryDirectory() as folder:
