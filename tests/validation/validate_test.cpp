@@ -8,6 +8,8 @@
 
 #include "tests/fails.h"
 #include "tests/validation/converted.h"
+#include "trnsim/project/estimate.h"
+#include "validation/predict/projections.h"
 
 namespace validation {
 namespace {
@@ -200,6 +202,17 @@ TEST(Validate, KnownProjectionsAreThoseOfEachRowAlone) {
     if (slower) shared.stack_changes = alone.stack_changes = {{"bare", "launch.per_launch", "10x"}};
     for (const Row& row : rows) EXPECT_DOUBLE_EQ(*predict(row, shared).value, *predict(row, alone).value) << row.id;
   }
+}
+
+// Programs of all rows of a table took a gigabyte, whose page tables each process that simulates copied.
+TEST(Validate, KnownProjectionsHoldRecordsWithoutPrograms) {
+  const trnsim::Settings settings = trnsim::estimate_settings(trnsim::Settings{});
+  const auto model = trnsim::load_model_config(TRNSIM_TEST_DIR "/golden/gpt_tiny");
+  const trnsim::Job job = trnsim::job_of(settings, model, 0);
+  const trnsim::Projection known = projected(job, predict_context(settings), false);
+  ASSERT_EQ(known.stages.size(), 1u);
+  EXPECT_EQ(known.stage().program, nullptr);
+  EXPECT_EQ(known.stage().device().total, trnsim::project(job).stage().device().total);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace validation {
 /// ones are of one job: both are projected once.
 class Projections {
  public:
-  /// As trnsim::project().
+  /// As trnsim::project(), without programs.
   trnsim::Projection project(const trnsim::Job& job, const trnsim::ProjectOptions& options);
   /// From here on the last new one alone is kept, beside those that are there.
   void keep_last() { all_ = false; }
