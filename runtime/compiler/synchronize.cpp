@@ -277,18 +277,20 @@ class Synchronizer {
     // From the back, so that moved instructions find their place free: the list is long, and its copy would be too.
     instrs_.reserve(instrs_.size() + holds);  // not twice as much
     instrs_.resize(instrs_.size() + holds);
+    std::size_t moved = needs_.size();  // instructions from here on have moved
+    std::vector<Instr> in_front;
     for (std::size_t i = needs_.size(); i-- > 0;) {
-      if (holds > 0) instrs_[i + holds] = instrs_[i];
-      Instr& instr = instrs_[i + holds];
+      Instr& instr = instrs_[i];
       std::span<const isa::Wait> waits = waits_of(needs_[i]);
-      const std::size_t in_front = waits.empty() ? 0 : (waits.size() - 1) / isa::kMaxWaits;
-      for (std::size_t h = 0; h < in_front; ++h) {
-        Instr hold{.op = Opcode::kWait, .engine = instr.engine, .label = instr.label};
-        take(waits, hold);
-        instrs_[i + holds - in_front + h] = hold;
-      }
+      in_front.clear();
+      while (waits.size() > isa::kMaxWaits)
+        take(waits, in_front.emplace_back(Instr{.op = Opcode::kWait, .engine = instr.engine, .label = instr.label}));
       take(waits, instr);
-      holds -= in_front;
+      if (in_front.empty()) continue;
+      const auto at = [&](std::size_t n) { return instrs_.begin() + static_cast<std::ptrdiff_t>(n); };
+      std::move_backward(at(i), at(moved), at(moved + holds));
+      std::ranges::copy(in_front, at(i + holds - in_front.size()));
+      holds -= in_front.size(), moved = i;
     }
     return waits_.size();
   }
