@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -165,24 +166,38 @@ class StageCompiler {
   }
 
   /// With the micro-batches that are compiled.
-  Memory memory(std::int64_t stage) const { return whole(compile(stage, {}).memory, stage); }
+  Memory memory(std::int64_t stage) { return whole(compile(stage, {}).memory, stage); }
 
  private:
   static void keep_larger(Memory& most, Memory memory) {
     if (memory.total > most.total) most = std::move(memory);
   }
 
-  /// From the graph alone.
-  Memory least_memory(std::int64_t stage) const {
-    return whole(compile(stage, [](const runtime::MemoryPlan&) { return true; }).memory, stage);
+  /// From the graph alone, which is kept for compile().
+  Memory least_memory(std::int64_t stage) {
+    graphs_.emplace(stage, job_.model->step(step_of(stage)).graph);
+    const auto enough = [](const runtime::MemoryPlan&) { return true; };
+    return whole(compile(graphs_.at(stage), stage, enough).memory, stage);
   }
 
-  runtime::Compiled compile(std::int64_t stage, std::function<bool(const runtime::MemoryPlan&)> give_up) const {
+  workloads::Step step_of(std::int64_t stage) const {
     workloads::Step step = workloads::of_stage(job_.step, stage);
     step.plan.micro_batches = micro_batches_;
-    runtime::CompileOptions options = workloads::compile_options(step, "train", job_.passes, job_.programs.get());
+    return step;
+  }
+
+  using GiveUp = std::function<bool(const runtime::MemoryPlan&)>;
+
+  runtime::Compiled compile(std::int64_t stage, GiveUp give_up) {
+    if (auto known = graphs_.extract(stage)) return compile(std::move(known.mapped()), stage, std::move(give_up));
+    return compile(job_.model->step(step_of(stage)).graph, stage, std::move(give_up));
+  }
+
+  runtime::Compiled compile(runtime::Graph graph, std::int64_t stage, GiveUp give_up) const {
+    runtime::CompileOptions options =
+        workloads::compile_options(step_of(stage), "train", job_.passes, job_.programs.get());
     options.blocks = &shared_.compiled, options.give_up = std::move(give_up);
-    return runtime::compile(job_.model->step(step).graph, job_.machine.target(), options);
+    return runtime::compile(std::move(graph), job_.machine.target(), options);
   }
 
   /// With what the host hands over and takes for the micro-batches that were not compiled; nothing else grows with
@@ -203,6 +218,7 @@ class StageCompiler {
   SharedBlocks& shared_;
   const std::uint64_t limit_;  // bytes that a stage may have; 0: any
   const std::int64_t micro_batches_;
+  std::map<std::int64_t, runtime::Graph> graphs_;  // of stages that will be compiled
 };
 
 }  // namespace
@@ -220,7 +236,7 @@ Memory memory_of_all_micro_batches(const Job& job, SharedBlocks& shared) {
   // Only activations have gaps, which took up to an eighth of them more where this was tried: small and published
   // Llamas, GPTs and Mixtrals.
   constexpr double kGaps = 0.25;
-  const StageCompiler some{job, shared, {.micro_batches = kFew}}, all{job, shared, {}};
+  StageCompiler some{job, shared, {.micro_batches = kFew}}, all{job, shared, {}};
   std::vector<std::pair<std::uint64_t, std::int64_t>> at_most;  // bytes, stage
   for (std::int64_t s = 0; s < job.step.plan.pipeline; ++s) {
     const Memory few = some.memory(s);
