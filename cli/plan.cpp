@@ -223,10 +223,11 @@ void plan(const PlanOptions& options) {
   std::vector<TriedPlan> plans = plans_of(job, {.batch = options.batch, .micro_batches = sizes});
   const auto untried =
       static_cast<std::size_t>(std::ranges::count_if(plans, [](const TriedPlan& p) { return !p.refused.empty(); }));
-  time_plans(plans, processes_of(s), s.machine.exact, uneven_progress_of("plan", "kind of plan"));
   const bool brief = form == base::Format::kTable && !options.tables.wanted();
-  settle_memory(plans, static_cast<std::size_t>(brief ? std::min(kFirst, options.limit) : options.limit),
-                processes_of(s));
+  time_plans(plans, {.processes = processes_of(s),
+                     .exact = s.machine.exact,
+                     .settled = static_cast<std::size_t>(brief ? std::min(kFirst, options.limit) : options.limit),
+                     .watch = uneven_progress_of("plan", "plan")});
   if (options.refused) {
     print_refused(plans, options, form);
   } else {

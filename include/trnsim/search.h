@@ -40,17 +40,20 @@ std::vector<std::int64_t> default_micro_batches(const Settings& settings, const 
 /// and micro-batches are sequences side by side. Errors: Fault::kUsage for a program, whose plan is as it is written.
 std::vector<TriedPlan> plans_of(const Job& job, const PlanSpace& space);
 
-/// Times the plans without a reason, or gives them one, in `processes` child processes; all stages of a pipeline are
-/// simulated. Plans whose cores run the same blocks compile them once. Their memory is that of some micro-batches
-/// (settle_memory()). Errors: Fault::kUsage after Ctrl-C.
-void time_plans(std::vector<TriedPlan>& plans, int processes, bool exact = false,
-                const analysis::SweepWatch& watch = {});
+struct TimePlans {
+  int processes = 1;  // children that work at the same time
+  bool exact = false;
+  /// The number of the fastest plans whose memory is that of all their micro-batches, of which some tell the time.
+  /// Those that do not fit after all get a reason, and the next ones take their place.
+  std::size_t settled = 0;
+  analysis::SweepWatch watch{};  // plans that are timed
+};
+
+/// Times the plans without a reason, or gives them one; all stages of a pipeline are simulated. Plans whose cores run
+/// the same blocks compile them once. Errors: Fault::kUsage after Ctrl-C; Fault::kEnvironment when a process dies.
+void time_plans(std::vector<TriedPlan>& plans, const TimePlans& options = {});
 
 /// Numbers of the plans that have a time, the fastest first. On one and the same cluster it is the cheapest too.
 std::vector<std::size_t> by_time(const std::vector<TriedPlan>& plans);
-
-/// The memory of the `most` fastest plans with all their micro-batches, of which some tell the time; those that do not
-/// fit after all get a reason, and the next ones take their place. Errors: Fault::kUsage after Ctrl-C.
-void settle_memory(std::vector<TriedPlan>& plans, std::size_t most, int processes);
 
 }  // namespace trnsim

@@ -197,8 +197,10 @@ Json search(const Json& arguments, const Listener& hear) {
   auto micro = arguments.value("micro_batch_sizes", std::vector<std::int64_t>{});
   if (micro.empty()) micro = trnsim::default_micro_batches(s, job, batch);
   auto plans = plans_of(job, {.batch = batch, .micro_batches = micro});
-  time_plans(plans, processes_in(arguments), s.machine.exact, watch_of(hear, "plan"));
-  settle_memory(plans, plans.size(), processes_in(arguments));
+  time_plans(plans, {.processes = processes_in(arguments),
+                     .exact = s.machine.exact,
+                     .settled = plans.size(),
+                     .watch = watch_of(hear, "plan")});
   std::ranges::stable_sort(plans, {}, [](const trnsim::TriedPlan& p) {
     return std::pair{!p.refused.empty(), p.seconds};
   });

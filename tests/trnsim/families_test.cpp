@@ -196,7 +196,7 @@ TEST_P(Families, EstimateProjectionAndPlansAgree) {
   };
   std::erase_if(plans, [&](const TriedPlan& plan) { return !same(plan); });
   ASSERT_EQ(plans.size(), 1u);
-  time_plans(plans, 1);
+  time_plans(plans);
   EXPECT_EQ(plans.front().refused, "");
   EXPECT_DOUBLE_EQ(plans.front().seconds, p.time.step);
   EXPECT_EQ(plans.front().memory, p.memory.total);

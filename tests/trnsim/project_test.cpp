@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 #include <string>
 #include <thread>
@@ -13,6 +14,7 @@
 #include "hw/trace.h"
 #include "tests/sanitized.h"
 #include "trnsim/project/memory.h"
+#include "trnsim/project/stages.h"
 #include "trnsim/run/run.h"
 #include "trnsim/search.h"
 #include "trnsim/sweep.h"
@@ -151,7 +153,7 @@ TEST(Projections, AreTheSameInASearchAndAlone) {
   given.machine.instance_type = "trn1.32xlarge", given.machine.nproc_per_node = 8, given.data.max_length = 64;
   const Job job = job_of(given, load_model_config("llama-small"), 0);
   std::vector<TriedPlan> plans = plans_of(job, {.batch = 16});
-  time_plans(plans, 1);
+  time_plans(plans);
   int timed = 0;
   for (const TriedPlan& plan : plans) {
     if (!plan.refused.empty() || timed == 4) continue;
@@ -161,6 +163,32 @@ TEST(Projections, AreTheSameInASearchAndAlone) {
     ++timed;
   }
   EXPECT_EQ(timed, 4);
+}
+
+/// Which process has which plan, and which blocks it has by then, changes no figure.
+TEST(Projections, OfASearchAreTheSameInAnyNumberOfProcesses) {
+  Settings given;
+  given.machine.instance_type = "trn1.32xlarge", given.machine.nproc_per_node = 8, given.data.max_length = 64;
+  std::vector<TriedPlan> one = plans_of(job_of(given, load_model_config("llama-small"), 0), {.batch = 32}), three = one;
+  std::size_t told = 0;
+  time_plans(one, {.settled = one.size()});
+  time_plans(three, {.processes = 3, .settled = three.size(), .watch = [&](std::size_t done, std::size_t) {
+                       told = std::max(told, done);
+                     }});
+  std::size_t timed = 0;
+  SharedBlocks shared{one.front().job.machine.target()};
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    EXPECT_EQ(one[i].refused, three[i].refused);
+    EXPECT_EQ(one[i].seconds, three[i].seconds) << describe(one[i].job);
+    EXPECT_EQ(one[i].by_kind, three[i].by_kind) << describe(one[i].job);
+    if (!one[i].refused.empty()) continue;
+    ++timed;
+    const runtime::Plan& plan = one[i].job.step.plan;
+    if (plan.pipeline == 1 || plan.micro_batches < 8) continue;
+    EXPECT_EQ(one[i].memory, memory_of_all_micro_batches(one[i].job, shared).total) << describe(one[i].job);
+  }
+  EXPECT_GE(timed, 10u);
+  EXPECT_EQ(told, timed);
 }
 
 TEST(Projections, AJobThatDoesNotFitNamesAPlanThatDoes) {

@@ -8,10 +8,9 @@
 
 namespace trnsim {
 
-constexpr const char *kSeconds = "seconds", *kDollars = "dollars", *kMemory = "memory", *kKind = "memory of ",
-                     *kMfu = "mfu", *kTotal = "total", *kFits = "fits", *kBinds = "binds.", *kStep = "step",
-                     *kSteps = "steps", *kSamples = "samples", *kTokens = "tokens", *kBatch = "batch",
-                     *kCutSeconds = "interrupted seconds", *kCutDollars = "interrupted dollars",
+constexpr const char *kSeconds = "seconds", *kDollars = "dollars", *kMemory = "memory", *kFits = "fits",
+                     *kBinds = "binds.", *kStep = "step", *kSteps = "steps", *kSamples = "samples", *kTokens = "tokens",
+                     *kBatch = "batch", *kCutSeconds = "interrupted seconds", *kCutDollars = "interrupted dollars",
                      *kCutSteps = "interrupted save steps";
 
 /// The name of a metric of plan `i`, where a process answers for several.

@@ -3,14 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <compare>
+#include <deque>
 #include <functional>
 #include <map>
+#include <memory>
+#include <optional>
 #include <set>
-#include <span>
-#include <tuple>
 
 #include "analysis/sweep/sweep.h"
+#include "base/archive.h"
 #include "base/error.h"
+#include "base/interrupt.h"
+#include "base/process_pool.h"
 #include "base/text.h"
 #include "hw/params.h"
 #include "trnsim/plans/plan_space.h"
@@ -91,25 +97,27 @@ std::vector<TriedPlan> generation_plans(const Job& job, const PlanSpace& space) 
   return out;
 }
 
-/// Most of a plan's blocks depend on these.
-using BlockKey = std::tuple<std::int64_t, std::int64_t, runtime::Recompute>;
-BlockKey block_key(const Job& job) {
-  return {job.step.plan.micro_batch, job.step.plan.tensor, job.step.plan.recompute};
+/// Most of a plan's blocks depend on these: a process that has compiled some plans of a family compiles the others in
+/// less time.
+struct Family {
+  std::int64_t micro_batch = 1, tensor = 1;
+  auto operator<=>(const Family&) const = default;
+};
+Family family_of(const Job& job) { return {job.step.plan.micro_batch, job.step.plan.tensor}; }
+/// As its blocks' instructions grow.
+double size_of(const Family& family) {
+  return static_cast<double>(family.micro_batch) / static_cast<double>(family.tensor);
 }
 
-/// Metrics of the kinds of memory of a plan.
-void put_kinds(const Memory& memory, std::size_t i, analysis::Metrics& out) {
-  for (const auto& [kind, bytes] : memory.by_kind) out[name_of(i, kKind) + kind] = static_cast<double>(bytes);
-}
+/// A process's answer about a plan.
+struct Found {
+  bool fits = false;
+  std::uint64_t memory = 0;
+  std::map<std::string, std::uint64_t> by_kind{};
+  double seconds = 0, total = 0, mfu = 0;
+};
 
-void note_kinds(TriedPlan& plan, std::size_t i, const analysis::Metrics& metrics) {
-  const std::string kind = name_of(i, kKind);
-  plan.by_kind.clear();
-  for (auto at = metrics.lower_bound(kind); at != metrics.end() && at->first.starts_with(kind); ++at)
-    plan.by_kind[at->first.substr(kind.size())] = static_cast<std::uint64_t>(at->second);
-}
-
-void try_out(const Job& job, std::size_t i, bool exact, SharedBlocks& shared, analysis::Metrics& out) {
+Found timed(const Job& job, bool exact, SharedBlocks& shared) {
   Projection p;
   const auto problem = problem_of([&] {
     p = project_if_it_fits(job, {.exact = exact,
@@ -120,68 +128,19 @@ void try_out(const Job& job, std::size_t i, bool exact, SharedBlocks& shared, an
   });
   if (problem) {
     base::ensure(problem->too_large, describe(job), problem->text);
-    out[name_of(i, kMemory)] = 0;  // a tile is too large for SBUF
-    return;
+    return {};  // a tile is too large for SBUF
   }
-  out[name_of(i, kMemory)] = static_cast<double>(p.memory.total);
-  if (!p.memory.fits()) return;
-  out[name_of(i, kSeconds)] = p.time.step;
-  out[name_of(i, kMfu)] = p.mfu;
-  if (p.generation) out[name_of(i, kTotal)] = p.time.total;
-  put_kinds(p.memory, i, out);
-}
-
-void note(TriedPlan& plan, std::size_t i, const analysis::Metrics& metrics) {
-  plan.memory = static_cast<std::uint64_t>(metrics.at(name_of(i, kMemory)));
-  if (const auto found = metrics.find(name_of(i, kSeconds)); found != metrics.end()) {
-    plan.seconds = found->second;
-    plan.mfu = metrics.at(name_of(i, kMfu));
-    if (plan.job.generation) plan.total = metrics.at(name_of(i, kTotal));
-    note_kinds(plan, i, metrics);
-    return;
-  }
-  plan.too_large = true;
-  plan.refused = plan.memory == 0 ? "a tile does not fit in SBUF" : too_large(plan.memory, plan.job).text;
-}
-
-/// Numbers of plans by the key of their blocks, the key with most plans first: they take longest.
-std::vector<std::vector<std::size_t>> families_of(const std::vector<TriedPlan>& plans,
-                                                  std::span<const std::size_t> some) {
-  std::map<BlockKey, std::vector<std::size_t>> families;
-  for (const std::size_t i : some) families[block_key(plans[i].job)].push_back(i);
-  std::vector<std::vector<std::size_t>> out;
-  for (auto& [key, members] : families) out.push_back(std::move(members));
-  std::ranges::stable_sort(out, std::greater{}, &std::vector<std::size_t>::size);
+  Found out{.fits = p.memory.fits(), .memory = p.memory.total};
+  if (!out.fits) return out;
+  out.by_kind = p.memory.by_kind;
+  out.seconds = p.time.step, out.mfu = p.mfu;
+  if (p.generation) out.total = p.time.total;
   return out;
 }
 
-/// Asks `measure` for metrics of some plans, under name_of() of each. A sweep whose points are families of plans by
-/// number, and whose results are not kept.
-using Measure = std::function<void(const Job& job, std::size_t i, SharedBlocks& shared, analysis::Metrics& out)>;
-std::vector<analysis::Metrics> measured(const std::vector<TriedPlan>& plans,
-                                        const std::vector<std::vector<std::size_t>>& families, int processes,
-                                        const Measure& measure, const analysis::SweepWatch& watch = {}) {
-  std::vector<analysis::SweepPoint> points;
-  for (std::size_t f = 0; f < families.size(); ++f) points.push_back({{"family", std::to_string(f)}});
-  const auto number = [](const analysis::SweepPoint& point) { return std::stoull(point.front().second); };
-  SharedBlocks shared{plans.front().job.machine.target()};  // each child process has its own copy, for the next too
-  const auto evaluate = [&](const analysis::SweepPoint& point) {
-    analysis::Metrics metrics;
-    for (const std::size_t i : families[number(point)]) measure(plans[i].job, i, shared, metrics);
-    return metrics;
-  };
-  analysis::SweepRun run =
-      analysis::run_sweep(points, {.hash = number, .evaluate = evaluate}, ":memory:", processes, {}, watch);
-  if (run.interrupted)
-    throw Error{Fault::kUsage, "trnsim plan", "was interrupted", "let it finish, or try fewer `nnodes`"};
-  std::vector<analysis::Metrics> out;
-  for (std::size_t f = 0; f < families.size(); ++f) {
-    if (const std::string& error = run.results[f].error; !error.empty())
-      throw Error{Fault::kInternal, describe(plans[families[f].front()].job), error,
-                  "please report this with the command that you ran"};
-    out.push_back(std::move(run.results[f].metrics));
-  }
-  return out;
+Found settled(const Job& job, SharedBlocks& shared) {
+  const Memory memory = memory_of_all_micro_batches(job, shared);
+  return {.fits = memory.fits(), .memory = memory.total, .by_kind = memory.by_kind};
 }
 
 /// Whether some micro-batches do not tell the memory of all: in a pipeline they overlap.
@@ -189,6 +148,119 @@ bool is_open(const TriedPlan& plan) {
   const runtime::Plan& p = plan.job.step.plan;
   return plan.refused.empty() && p.pipeline > 1 && p.micro_batches > kTimedMicroBatches;
 }
+
+/// Times plans and settles their memory, in processes that keep their blocks. Which of them has which plan does not
+/// change an answer.
+class PlanTimes {
+ public:
+  PlanTimes(std::vector<TriedPlan>& plans, const TimePlans& options)
+      : plans_{plans},
+        watch_{options.watch},
+        slots_{static_cast<std::size_t>(options.processes)},
+        pool_{slots_, kName,
+              [this, exact = options.exact,
+               shared = std::make_shared<SharedBlocks>(plans.front().job.machine.target())](std::size_t item) {
+                const Job& job = plans_[item / 2].job;
+                base::ArchiveWriter archive;
+                archive(item % 2 == 0 ? timed(job, exact, *shared) : settled(job, *shared));
+                return archive.take();
+              }} {}
+
+  void time() { run(by_time(plans_), false); }
+
+  void settle(std::size_t most) {
+    std::set<std::size_t> settled;
+    while (true) {
+      std::vector<std::size_t> fastest = by_time(plans_), open;
+      fastest.resize(std::min(fastest.size(), most));
+      for (const std::size_t i : fastest)
+        if (is_open(plans_[i]) && settled.insert(i).second) open.push_back(i);
+      if (open.empty()) return;
+      run(open, true);
+    }
+  }
+
+ private:
+  static constexpr const char* kName = "trnsim plan";
+  using Waiting = std::vector<std::deque<std::size_t>>;  // plans of each family
+
+  /// The family with the largest blocks first: it takes longest, and most memory while a process still has few others.
+  Waiting families_of(const std::vector<std::size_t>& some) const {
+    std::map<Family, std::deque<std::size_t>> families;
+    for (const std::size_t i : some) families[family_of(plans_[i].job)].push_back(i);
+    Waiting out;
+    for (auto& [family, members] : families) out.push_back(std::move(members));
+    std::ranges::stable_sort(out, std::greater{}, [&](const std::deque<std::size_t>& members) {
+      return size_of(family_of(plans_[members.front()].job));
+    });
+    return out;
+  }
+
+  void run(const std::vector<std::size_t>& some, bool settles) {
+    const base::HoldInterrupts hold;  // children end with this process
+    constexpr std::chrono::milliseconds kPoll{200};
+    Waiting waiting = families_of(some);
+    for (std::size_t done = 0; done < some.size();) {
+      if (base::interrupted())
+        throw Error{Fault::kUsage, kName, "was interrupted", "let it finish, or try fewer `nnodes`"};
+      for (std::size_t slot = 0; slot < slots_; ++slot)
+        if (const auto next = pool_.busy_with(slot) ? std::nullopt : next_for(slot, waiting))
+          pool_.order(2 * *next + (settles ? 1 : 0), slot);
+      for (const base::ProcessPool::Answer& answer : pool_.wait(kPoll)) take(answer), ++done;
+      if (watch_ && !settles) watch_(done, some.size());
+    }
+  }
+
+  /// A plan of a family of this process, or of none yet; else of another process that has many left.
+  std::optional<std::size_t> next_for(std::size_t slot, Waiting& waiting) {
+    constexpr std::size_t kMany = 4;  // as long as it takes to compile the blocks again
+    std::deque<std::size_t>*own = nullptr, *fresh = nullptr, *others = nullptr;
+    for (std::deque<std::size_t>& family : waiting) {
+      if (family.empty()) continue;
+      const auto owner = owner_.find(family_of(plans_[family.front()].job));
+      auto& kind = owner == owner_.end() ? fresh : owner->second == slot ? own : others;
+      if (!kind || (kind == others && family.size() > kind->size())) kind = &family;
+    }
+    if (own || fresh) {
+      std::deque<std::size_t>& family = own ? *own : *fresh;
+      const std::size_t i = family.front();
+      owner_.try_emplace(family_of(plans_[i].job), slot);
+      family.pop_front();
+      return i;
+    }
+    if (!others || others->size() < kMany) return {};
+    const std::size_t i = others->back();  // its recomputation is another, and so are most of its blocks
+    others->pop_back();
+    return i;
+  }
+
+  void take(const base::ProcessPool::Answer& answer) {
+    TriedPlan& plan = plans_[answer.item / 2];
+    if (answer.error) throw *answer.error;
+    if (!answer.death.empty())
+      throw Error{Fault::kEnvironment, kName, "the process that timed " + describe(plan.job) + " " + answer.death,
+                  "use fewer `host_threads`, or free memory"};
+    base::ArchiveReader archive{answer.bytes, {Fault::kInternal, kName, "an answer is incomplete", "report it"}};
+    Found found;
+    archive(found);
+    note(plan, found, answer.item % 2 == 0);
+  }
+
+  static void note(TriedPlan& plan, const Found& found, bool is_time) {
+    plan.memory = found.memory;
+    if (found.fits || !is_time) plan.by_kind = found.by_kind;
+    if (found.fits && is_time) plan.seconds = found.seconds, plan.mfu = found.mfu, plan.total = found.total;
+    if (found.fits) return;
+    plan.too_large = true;
+    plan.refused = plan.memory == 0 ? "a tile does not fit in SBUF" : too_large(plan.memory, plan.job).text;
+  }
+
+  std::vector<TriedPlan>& plans_;
+  const analysis::SweepWatch& watch_;
+  std::map<Family, std::size_t> owner_;  // the process that compiles it
+  const std::size_t slots_;
+  base::ProcessPool pool_;
+};
 
 }  // namespace
 
@@ -223,43 +295,12 @@ std::vector<TriedPlan> plans_of(const Job& job, const PlanSpace& space) {
   return out;
 }
 
-void time_plans(std::vector<TriedPlan>& plans, int processes, bool exact, const analysis::SweepWatch& watch) {
-  const auto families = families_of(plans, by_time(plans));
-  if (families.empty()) return;
-  const auto metrics = measured(
-      plans, families, processes,
-      [exact](const Job& job, std::size_t i, SharedBlocks& shared, analysis::Metrics& out) {
-        try_out(job, i, exact, shared, out);
-      },
-      watch);
-  for (std::size_t f = 0; f < families.size(); ++f)
-    for (const std::size_t i : families[f]) note(plans[i], i, metrics[f]);
-}
-
-void settle_memory(std::vector<TriedPlan>& plans, std::size_t most, int processes) {
-  std::set<std::size_t> settled;
-  while (true) {
-    std::vector<std::size_t> fastest = by_time(plans), open;
-    fastest.resize(std::min(fastest.size(), most));
-    for (const std::size_t i : fastest)
-      if (is_open(plans[i]) && settled.insert(i).second) open.push_back(i);
-    if (open.empty()) return;
-    const auto families = families_of(plans, open);
-    const auto metrics = measured(plans, families, processes,
-                                  [](const Job& job, std::size_t i, SharedBlocks& shared, analysis::Metrics& out) {
-                                    const Memory memory = memory_of_all_micro_batches(job, shared);
-                                    out[name_of(i, kMemory)] = static_cast<double>(memory.total);
-                                    put_kinds(memory, i, out);
-                                  });
-    for (std::size_t f = 0; f < families.size(); ++f)
-      for (const std::size_t i : families[f]) {
-        TriedPlan& plan = plans[i];
-        note_kinds(plan, i, metrics[f]);
-        plan.memory = static_cast<std::uint64_t>(metrics[f].at(name_of(i, kMemory)));
-        if (plan.memory > plan.job.machine.hbm_bytes_per_core())
-          plan.too_large = true, plan.refused = too_large(plan.memory, plan.job).text;
-      }
-  }
+void time_plans(std::vector<TriedPlan>& plans, const TimePlans& options) {
+  if (by_time(plans).empty()) return;
+  if (options.processes < 1) throw Error{Fault::kUsage, "`processes`", "is below 1", "give a whole number from 1"};
+  PlanTimes times{plans, options};
+  times.time();
+  times.settle(options.settled);
 }
 
 }  // namespace trnsim
