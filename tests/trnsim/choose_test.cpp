@@ -7,10 +7,13 @@
 #include <tuple>
 
 #include "hw/params.h"
+#include "trnsim/plans/possible.h"
 #include "trnsim/project/estimate.h"
 #include "trnsim/project/least_time.h"
+#include "trnsim/project/memory.h"
 #include "trnsim/project/stages.h"
 #include "trnsim/run/buyers_job.h"
+#include "trnsim/search.h"
 
 namespace trnsim {
 namespace {
@@ -60,6 +63,25 @@ TEST(Choose, TheCheapestAndTheFastestAreThoseOfAnExhaustiveSearch) {
     EXPECT_NEAR(*found[*cheapest].change.dollars, least_dollars, 1e-9 * least_dollars);
     EXPECT_NEAR(found[*fastest].change.seconds, least_time, 1e-9 * least_time);
   }
+}
+
+/// Facts that jobs have in common are looked up once, and are those that each job would look up by itself.
+TEST(Choose, KnownFactsAreThoseOfEachJob) {
+  const Settings s = settings(1);
+  const JobSource source = job_source("llama-small", s, 4000);
+  KnownFacts known;
+  std::size_t possible_ones = 0;
+  for (const TriedPlan& plan : plans_of(source.job_of(source.settings), {.batch = 64, .micro_batches = {1, 4}})) {
+    Job job = plan.job;
+    job.sizes = source.job_of(source.settings).sizes;
+    const bool can_be = is_possible(job, known);
+    EXPECT_EQ(can_be, !possible(job)) << describe(job);
+    if (!can_be) continue;
+    ++possible_ones;
+    EXPECT_EQ(least_memory(job, known).by_kind, least_memory(job).by_kind) << describe(job);
+    for (const double pass : {0.0, 0.5}) EXPECT_EQ(LeastTime(job, known).seconds(pass), least_seconds(job, pass));
+  }
+  EXPECT_GE(possible_ones, 4u);
 }
 
 /// The time of a pass, which one plan shows, is a bound for others whose passes are the same blocks.

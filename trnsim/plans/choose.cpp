@@ -10,6 +10,7 @@
 #include "trnsim/plans/placement.h"
 #include "trnsim/plans/plan_space.h"
 #include "trnsim/plans/possible.h"
+#include "trnsim/project/known_facts.h"
 #include "trnsim/project/same_device.h"
 #include "workloads/models/model.h"
 
@@ -84,7 +85,7 @@ class ChoiceSearch {
     plan.sequence = base->model->splits() && !settings_.plan.disable_sequence_parallel;
     for (Job& job : plans_near(*base, moves_of(*base, space_.micro_batches))) {
       if (job.step.plan.sequences_per_step() != batch) continue;
-      if (job.step.plan.micro_batches < job.step.plan.pipeline || possible(job)) continue;
+      if (job.step.plan.micro_batches < job.step.plan.pipeline || !is_possible(job, known_)) continue;
       Choice choice{.change = place, .job = std::move(job)};
       for (auto& [name, value] : plan_settings(choice.job)) set(choice.change, name, value.empty() ? "true" : value);
       out_.push_back(std::move(choice));
@@ -103,6 +104,7 @@ class ChoiceSearch {
   const Settings& settings_;
   const JobOf& job_of_;
   const ChoiceSpace& space_;
+  KnownFacts known_;
   std::optional<base::Error> problem_;
   std::vector<Choice> out_;
 };

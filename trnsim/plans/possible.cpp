@@ -68,4 +68,13 @@ std::optional<Problem> possible(const Job& job) {
   return too_large(least.total, job);
 }
 
+bool is_possible(const Job& job, KnownFacts& known) {
+  bool fits = false;
+  const auto problem = problem_of([&] {
+    fits = least_memory(job, known).fits();
+    if (fits) require_legal(job);
+  });
+  return fits && !problem;
+}
+
 }  // namespace trnsim

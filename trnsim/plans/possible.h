@@ -12,6 +12,8 @@
 
 namespace trnsim {
 
+class KnownFacts;  // trnsim/project/known_facts.h
+
 /// The reason why a job is impossible: the model or the machine does not allow it, or it is too large.
 struct Problem {
   std::string text;
@@ -26,6 +28,8 @@ std::optional<Problem> problem_of(const std::function<void()>& ask);
 /// The problem of a job as far as it is known before compiling: from the model, its graph, the machine's groups of
 /// cores, and the least memory that any compiler needs. None: it may be possible.
 std::optional<Problem> possible(const Job& job);
+/// Whether possible() has no objection, which takes less time to know than the first of several objections.
+bool is_possible(const Job& job, KnownFacts& known);
 
 /// The machine with these changes; none where they do not suit it: two physical cores in one, on a chip that has two.
 /// Errors: a key that no machine has.

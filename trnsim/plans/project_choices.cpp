@@ -133,8 +133,9 @@ class ChoiceProjections {
                 archive(project_choice(choices_[item / 2], item % 2 == 0 ? kTimedMicroBatches : 0, *known));
                 return archive.take();
               }} {
+    KnownFacts known;
     for (Choice& choice : choices_) {
-      choice.least_seconds = least_seconds(choice.job);
+      choice.least_seconds = least_.emplace_back(choice.job, known).seconds();
       kin_.push_back(kinship_of(choice));
     }
     for (std::size_t i = 0; i < choices_.size(); ++i) same_but_recomputing_[kin_[i].same_but_recomputing].push_back(i);
@@ -324,7 +325,7 @@ class ChoiceProjections {
           static_cast<double>(plan.micro_batch * known.tensor) / static_cast<double>(known.micro_batch * plan.tensor);
       Choice& choice = choices_[i];
       choice.least_seconds =
-          std::max(choice.least_seconds, least_seconds(choice.job, (same ? 1 : kAtLeast) * work * pass_seconds));
+          std::max(choice.least_seconds, least_[i].seconds((same ? 1 : kAtLeast) * work * pass_seconds));
     }
   }
 
@@ -340,6 +341,7 @@ class ChoiceProjections {
   std::vector<State> state_;
   std::vector<bool> whole_;  // projected with all of its micro-batches
   const analysis::SweepWatch& watch_;
+  std::vector<LeastTime> least_;
   std::vector<Kinship> kin_;
   std::map<std::uint64_t, std::vector<std::size_t>> same_but_recomputing_;
   std::map<std::uint64_t, std::size_t> owner_;  // of a family: the process that compiles it

@@ -9,55 +9,14 @@
 #include "runtime/compiler/compile.h"
 #include "runtime/compiler/memory_plan.h"
 #include "trnsim/generate/generation_time.h"
-#include "workloads/checkpoints/shards.h"
+#include "trnsim/project/known_facts.h"
 #include "workloads/models/model.h"
-#include "workloads/models/weights.h"
 #include "workloads/step/pipeline.h"
 
 namespace trnsim {
 namespace {
 
 double size(isa::Dtype type) { return static_cast<double>(isa::size_of(type)); }
-
-struct Parameters {
-  double all = 0, trained = 0;
-
-  void add(const workloads::WeightSpec& w) {
-    const auto count = static_cast<double>(workloads::element_count(w.shape));
-    all += count;
-    if (!w.frozen) trained += count;
-  }
-};
-
-/// Counts every tensor.
-std::vector<Parameters> counted(const workloads::ModelPtr& model, const workloads::ShardPlan& plan) {
-  workloads::ShardPlan one_stage = plan;
-  one_stage.pipeline_parallel_size = one_stage.virtual_pipeline_size = 1;
-  std::vector<Parameters> out(static_cast<std::size_t>(plan.pipeline_parallel_size));
-  for (const workloads::WeightSpec& w : workloads::shard_specs(model, one_stage, {}))
-    for (std::size_t stage = 0; stage < out.size(); ++stage)
-      if (workloads::is_on_stage(w, model, plan, static_cast<std::int64_t>(stage))) out[stage].add(w);
-  return out;
-}
-
-/// Parameters of each stage on one tensor-parallel rank. A search asks for them hundreds of times: of a model deeper
-/// than any that was trained they are those of a shallow one and, in equal parts, of its further layers.
-std::vector<Parameters> parameters_of(const Job& job) {
-  constexpr std::int64_t kDeep = 512;
-  const workloads::ShardPlan plan = workloads::shard_plan(job.step.plan);
-  workloads::check(plan, job.model);
-  const std::int64_t layers = job.model->sizes().layers,
-                     unit = plan.pipeline_parallel_size * plan.virtual_pipeline_size;
-  if (layers <= kDeep) return counted(job.model, plan);
-  const auto of = [&](std::int64_t units) { return counted(job.model->with_sizes({.layers = units * unit}), plan); };
-  std::vector<Parameters> out = of(1);
-  const std::vector<Parameters> two = of(2);
-  const double further = static_cast<double>(layers / unit) - 1;
-  for (std::size_t s = 0; s < out.size(); ++s)
-    out[s] = {.all = out[s].all + further * (two[s].all - out[s].all),
-              .trained = out[s].trained + further * (two[s].trained - out[s].trained)};
-  return out;
-}
 
 /// One direction of the messages between two stages.
 struct Link {
@@ -122,6 +81,11 @@ runtime::Plan kept_plan(const Job& job) {
 }  // namespace
 
 Memory least_memory(const Job& job) {
+  KnownFacts own;
+  return least_memory(job, own);
+}
+
+Memory least_memory(const Job& job, KnownFacts& known) {
   if (job.generation && job.generation->new_tokens > 0) return least_generation_memory(job);
   const runtime::Plan& p = job.step.plan;
   const double shards = p.zero1 ? static_cast<double>(p.data) : 1;
@@ -129,10 +93,10 @@ Memory least_memory(const Job& job) {
   const double kept = static_cast<double>(layers) * job.model->kept_elements(kept_plan(job), job.step.kind.length) *
                       size(p.numerics.activation);
   const auto bytes = [](double n) { return static_cast<std::uint64_t>(n); };
-  const auto runtime = static_cast<std::uint64_t>(job.load_stack().runtime_bytes.value);
+  const auto runtime = static_cast<std::uint64_t>(known.stack(job)->runtime_bytes.value);
   Memory most;
   std::int64_t stage = 0;
-  for (const auto& [all, trained] : parameters_of(job)) {
+  for (const auto& [all, trained] : known.parameters(job)) {
     Memory memory{.capacity = job.machine.hbm_bytes_per_core(), .least = true};
     // A stage begins as many micro-batches as there are stages behind it before the first of them comes back.
     memory.add("activations", bytes(kept * static_cast<double>(std::min(p.pipeline - stage++, p.micro_batches))));

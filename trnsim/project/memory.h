@@ -12,12 +12,16 @@ struct MemoryPlan;  // runtime/compiler/memory_plan.h
 
 namespace trnsim {
 
+class KnownFacts;  // trnsim/project/known_facts.h
+
 Memory memory_of(const runtime::MemoryPlan& plan, const hw::MachineParams& machine);
 
 /// The least memory of any compiler: weights, gradients, optimizer state, and the inputs of each layer's backward pass.
 /// Takes no time: most plans of a large model are refused by it. Errors: as workloads::check() for a plan that does not
 /// divide the model.
 Memory least_memory(const Job& job);
+/// The same where many jobs are asked about.
+Memory least_memory(const Job& job, KnownFacts& known);
 
 /// Bytes of the messages that can be in a stage's inbox at once: senders do not wait for receivers, so the
 /// turns of both decide how far ahead it can get. 0 without stages. Source: workloads/step/pipeline.h, the turns.

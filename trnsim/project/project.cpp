@@ -19,6 +19,7 @@
 #include "trnsim/generate/inference_time.h"
 #include "trnsim/job/lengths.h"
 #include "trnsim/plans/possible.h"
+#include "trnsim/project/known_facts.h"
 #include "trnsim/project/least_time.h"
 #include "trnsim/project/memory.h"
 #include "trnsim/project/same_device.h"
@@ -32,17 +33,17 @@ namespace {
 double flops_of(const Job& job) { return job.model->flops(job.step); }
 
 /// The operations that one process traces: for a pipeline, those of a stage's share of the layers.
-workloads::FrameworkOps traced_ops_of(const Job& job) {
+workloads::FrameworkOps traced_ops_of(const Job& job, KnownFacts& known) {
   const std::int64_t layers = job.model->sizes().layers / job.step.plan.pipeline;
-  return job.model->with_sizes({.layers = layers})->traced_ops(job.step);
+  return known.with_layers(job.model, layers)->traced_ops(job.step);
 }
 
 /// Checkpoints of one instance. Adapters are saved without the frozen weights; cores that share a model save their
 /// parts of it, those that share the optimizer's state theirs, and of copies one is saved.
-analysis::Checkpoints checkpoints_of(const Job& job, double steps) {
+analysis::Checkpoints checkpoints_of(const Job& job, double steps, KnownFacts& known) {
   const runtime::Plan& plan = job.step.plan;
   const SavePlan& save = job.sizes.save;
-  const auto trained = static_cast<double>(workloads::trained_count(job.model->weights()));
+  const double trained = known.trained(job.model);
   const auto size = [](isa::Dtype type) { return static_cast<double>(isa::size_of(type)); };
   const double state = trained * (2 * size(plan.numerics.optimizer) + (plan.master_weights ? 4 : 0));
   const auto instances = static_cast<double>(job.instances());
@@ -55,9 +56,9 @@ analysis::Checkpoints checkpoints_of(const Job& job, double steps) {
 }
 
 /// A job as its host sees it.
-analysis::JobShape shape_of(const Job& job, const analysis::Stack& stack, const Projection& p) {
+analysis::JobShape shape_of(const Job& job, const analysis::Stack& stack, const Projection& p, KnownFacts& known) {
   const runtime::Plan& plan = job.step.plan;
-  const workloads::FrameworkOps ops = traced_ops_of(job);
+  const workloads::FrameworkOps ops = traced_ops_of(job, known);
   analysis::TracedModel traced{.forward_ops = ops.forward,
                                .backward_ops = ops.backward,
                                .tensors = ops.tensors,
@@ -80,7 +81,7 @@ analysis::JobShape shape_of(const Job& job, const analysis::Stack& stack, const 
   shape.prefetch = true;  // torch-xla's MpDeviceLoader has a thread of its own
   shape.loaders = std::max(1.0, job.sizes.loaders);
   shape.log_every = job.sizes.log_every;
-  shape.checkpoints = checkpoints_of(job, p.steps);
+  shape.checkpoints = checkpoints_of(job, p.steps, known);
   if (p.eval_seconds > 0) {
     const auto at_once = static_cast<double>(job.sizes.eval_batch * plan.data * plan.pipeline);
     shape.eval_passes = job.evaluations();
@@ -95,7 +96,8 @@ analysis::JobShape shape_of(const Job& job, const analysis::Stack& stack, const 
 void time_one(const Job& job, const analysis::Stack& stack, Projection& p) {
   p.steps = job.steps();
   p.samples = job.samples();
-  p.time = analysis::job_time(stack, shape_of(job, stack, p));
+  KnownFacts own;
+  p.time = analysis::job_time(stack, shape_of(job, stack, p, own));
   p.model_flops = flops_of(job);
 }
 
@@ -255,10 +257,10 @@ Projection project(const Job& job, const ProjectOptions& options) {
 namespace {
 
 /// FLOPs of a step with those that recomputation adds: a second forward pass of all layers when it is full.
-double computed_flops(const Job& job) {
+double computed_flops(const Job& job, KnownFacts& known) {
   const double once = flops_of(job);
   if (job.step.plan.recompute != runtime::Recompute::kFull) return once;
-  const auto of = [&](std::int64_t layers) { return job.model->with_sizes({.layers = layers})->flops(job.step); };
+  const auto of = [&](std::int64_t layers) { return known.with_layers(job.model, layers)->flops(job.step); };
   constexpr double kForward =
       1.0 / 3;  // of a training's FLOPs; less when not all weights are trained: their share is more
   return once + kForward * static_cast<double>(job.model->sizes().layers) * (of(2) - of(1));
@@ -266,20 +268,32 @@ double computed_flops(const Job& job) {
 
 }  // namespace
 
-double least_seconds(const Job& job, double pass) {
+LeastTime::LeastTime(const Job& job, KnownFacts& known) {
+  if (!job.sizes.lengths.empty()) return;
+  const runtime::Plan& plan = job.step.plan;
+  passes_ = static_cast<double>(plan.micro_batches), stages_ = static_cast<double>(plan.pipeline);
+  // While a pipeline fills and drains, a stage waits for as many micro-batches as there are others.
+  waits_ = (stages_ - 1) / (passes_ * static_cast<double>(plan.chunks));
+  arithmetic_ =
+      computed_flops(job, known) * (1 + waits_) / (static_cast<double>(job.cores()) * job.machine.peaks().matmul_flops);
+  stack_ = known.stack(job);
+  Projection p;
+  p.steps = job.steps();
+  shape_ = shape_of(job, *stack_, p, known);
+}
+
+double LeastTime::seconds(double pass) const {
   // The gradients of another stage's weights, a third of the FLOPs of its pass, are not waited for.
   constexpr double kWaitedFor = 2.0 / 3;
-  Projection p;
-  if (!job.sizes.lengths.empty()) return 0;  // each length has a share of the steps
-  const runtime::Plan& plan = job.step.plan;
-  const auto passes = static_cast<double>(plan.micro_batches), stages = static_cast<double>(plan.pipeline);
-  // While a pipeline fills and drains, a stage waits for as many micro-batches as there are others.
-  const double waits = (stages - 1) / (passes * static_cast<double>(plan.chunks));
-  p.device_seconds =
-      computed_flops(job) * (1 + waits) / (static_cast<double>(job.cores()) * job.machine.peaks().matmul_flops);
-  p.device_seconds = std::max(p.device_seconds, pass / stages * passes * (1 + kWaitedFor * waits));
-  time_one(job, job.load_stack(), p);
-  return p.time.total;
+  if (!stack_) return 0;
+  analysis::JobShape shape = shape_;
+  shape.device_step_seconds = std::max(arithmetic_, pass / stages_ * passes_ * (1 + kWaitedFor * waits_));
+  return analysis::job_time(*stack_, shape).total;
+}
+
+double least_seconds(const Job& job, double pass) {
+  KnownFacts own;
+  return LeastTime{job, own}.seconds(pass);
 }
 
 std::uint64_t device_hash(const Job& job) {

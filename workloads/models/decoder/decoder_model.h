@@ -2,8 +2,10 @@
 #pragma once
 
 #include <algorithm>
+#include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "workloads/checkpoints/shards.h"
 #include "workloads/models/config_model.h"
@@ -40,7 +42,10 @@ class DecoderModel : public ConfigModel<Config> {
   DecoderModel(Config config, ModelInfo info, LayerOps layer)
       : ConfigModel<Config>{std::move(config), std::move(info)}, layer_{layer} {}
 
-  std::vector<WeightSpec> weights() const override { return decoder_weights_of(*this->decoder()); }
+  std::vector<WeightSpec> weights() const override {
+    std::call_once(listed_, [this] { weights_ = decoder_weights_of(*this->decoder()); });
+    return weights_;
+  }
   StepGraph step(const Step& step) const final { return decoder_step(this->shared_from_this(), step); }
   double flops(const Step& step) const final {
     return decoder_flops(*this->decoder(), step, adapter_flops(this->weights()));
@@ -50,6 +55,8 @@ class DecoderModel : public ConfigModel<Config> {
 
  private:
   const LayerOps layer_;
+  mutable std::once_flag listed_;
+  mutable std::vector<WeightSpec> weights_;  // once they were asked for: a search asks for them by the thousand
 };
 
 }  // namespace workloads
