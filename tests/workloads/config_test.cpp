@@ -64,6 +64,26 @@ TEST(Config, EveryBadKeyIsNamed) {
   EXPECT_TRUE(fails(Fault::kData, with("model_type", nullptr), {"model_type"}));
 }
 
+TEST(Config, TypesThatPyTorchHasNotOrThatNeedScalesAreRefused) {
+  const Scratch s;
+  const auto of_type = [&](const char* key, const json& type) {
+    json file = read_json_file(golden("bert_tiny") / "config.json");
+    file.erase("torch_dtype");
+    file[key] = type;
+    return [path = s.write("config.json", file.dump())] { read_config(path); };
+  };
+  for (const char* type : {"bfloat16", "float16", "half", "float32", "float64", "auto"}) {
+    EXPECT_NO_THROW(of_type("torch_dtype", type)());
+    EXPECT_NO_THROW(of_type("dtype", type)());
+  }
+  EXPECT_NO_THROW(of_type("torch_dtype", nullptr)());
+  EXPECT_TRUE(fails(Fault::kData, of_type("torch_dtype", "int3"), {"torch_dtype", "int3", "no type of PyTorch"}));
+  EXPECT_TRUE(fails(Fault::kData, of_type("dtype", "bfloat61"), {"\"dtype\"", "write \"bfloat16\""}));
+  EXPECT_TRUE(fails(Fault::kData, of_type("dtype", 16), {"\"dtype\" is 16", "bfloat16"}));
+  EXPECT_TRUE(fails(Fault::kData, of_type("dtype", "float8_e4m3fn"), {"scales", "quantized"}));
+  EXPECT_TRUE(fails(Fault::kData, of_type("dtype", "int32"), {"whole numbers"}));
+}
+
 TEST(Config, OldFilesGetHuggingFacesDefaults) {
   const Scratch s;
   const auto path =

@@ -17,6 +17,7 @@
 #include "workloads/models/config/inert.h"
 #include "workloads/models/config/keys.h"
 #include "workloads/models/config/not_built_in.h"
+#include "workloads/models/config/stored_type.h"
 #include "workloads/models/decoder/decoder_config.h"
 #include "workloads/models/decoder/plain.h"
 #include "workloads/models/mobilebert/mobilebert.h"
@@ -314,6 +315,7 @@ const FamilyRow& family_row_of(const Keys& keys) {
 }  // namespace
 
 ModelPtr read_config(const Keys& keys) {
+  refuse_stored_type(keys);
   const ModelPtr model = family_row_of(keys).read(keys);
   return keys.has("lora") ? model->with_lora(lora_from(keys.at("lora"), keys.where())) : model;
 }
