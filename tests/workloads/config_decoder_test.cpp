@@ -8,7 +8,9 @@
 #include "tests/workloads/support.h"
 #include "workloads/checkpoints/json_file.h"
 #include "workloads/models/config.h"
+#include "workloads/models/config/keys.h"
 #include "workloads/models/presets.h"
+#include "workloads/models/registry.h"
 
 namespace workloads {
 namespace {
@@ -141,6 +143,42 @@ TEST(ConfigDecoder, EveryPresetIsSoundAndSaysWhereItIsFrom) {
   }
   EXPECT_FALSE(is_model_preset("llama2-8b"));
   EXPECT_TRUE(fails(Fault::kUsage, [] { model_preset("lama2-7b"); }, {"lama2-7b", "llama2-7b"}));
+}
+
+/// A family's file without a key, as its preset's, and the value that transformers' class has for it.
+struct Otherwise {
+  const char *preset, *key;
+  json value;
+};
+
+TEST(ConfigDecoder, KeysThatAFileLeavesOutHaveTheValuesOfTransformersClasses) {
+  // transformers, configuration_NAME.py of each family; of Yi and MiniCPM3 their publishers'.
+  const std::vector<Otherwise> all = {
+      {"mixtral-8x7b", "rope_theta", 1e6},
+      {"mixtral-8x7b", "num_key_value_heads", 8},
+      {"mistral-7b", "num_key_value_heads", 8},
+      {"mistral-7b-v0.3", "sliding_window", 4096},
+      {"qwen3-32b", "num_key_value_heads", 32},
+      {"gemma2-27b", "num_key_value_heads", 4},
+      {"phi3-mini", "rms_norm_eps", 1e-5},
+      {"minitron-8b", "initializer_range", 0.0134},
+      {"starcoder2-7b", "initializer_range", 0.018042},
+      {"deepseek-v2-lite", "q_lora_rank", 1536},
+      {"deepseek-v3", "first_k_dense_replace", 3},
+      {"deepseek-v3", "n_group", 8},
+      {"deepseek-v3", "n_shared_experts", 1},
+      {"glm-4.5-air", "n_shared_experts", 1},
+      {"glm-4.5", "first_k_dense_replace", 1},
+      {"ernie-4.5-21b-a3b", "moe_num_shared_experts", 2},
+      {"dinov2-base", "patch_size", 14},
+      {"gte-base-en-v1.5", "attention_probs_dropout_prob", 0.0},
+  };
+  for (const Otherwise& one : all) {
+    json file = json::parse(workloads_test::config_json(model_preset(one.preset)));
+    ASSERT_EQ(file.erase(one.key), 1u) << one.preset << " " << one.key;
+    const json read = json::parse(read_config(Keys{file, "config.json"})->config_json());
+    EXPECT_EQ(read.value(one.key, json()), one.value) << one.preset << " " << one.key;
+  }
 }
 
 }  // namespace

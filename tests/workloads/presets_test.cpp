@@ -24,6 +24,7 @@ source = "ours"
 vocab_size = 512
 hidden_size = 64
 num_attention_heads = 4
+num_key_value_heads = 4
 intermediate_size = 96
 max_position_embeddings = 128
 

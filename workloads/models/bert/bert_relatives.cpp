@@ -296,7 +296,9 @@ constexpr BertDialect alibaba_new() {
                 .gate_last = true};
   d.masked = {"lm_head.dense", "lm_head.norm", "lm_head.decoder.bias", "lm_head.decoder.weight", ""};
   d.keys = BertKeys::kNew;
-  d.defaults = [](BertConfig& c) { c.rotary = true, c.mlp_bias = false, c.down_bias = true; };
+  d.defaults = [](BertConfig& c) {
+    c.rotary = true, c.mlp_bias = false, c.down_bias = true, c.type_vocab_size = 1, c.attention_probs_dropout_prob = 0;
+  };
   return d;
 }
 /// Yu et al., arXiv:2412.04506: Snowflake's copy of it.

@@ -31,6 +31,12 @@ json task_of(const BertConfig& c) {
 
 namespace {
 
+/// All tokens have the same type. Without the key transformers has a second one, but not in XLM-RoBERTa-XL.
+void read_one_type(const Keys& keys, BertConfig& c) {
+  if (c.kind != BertKind::kXlmRobertaXl) keys.require("type_vocab_size");
+  keys.only("type_vocab_size", 1);
+}
+
 /// Tables may be narrower than the layers only where a projection follows.
 void read_embedding_size(const Keys& keys, BertConfig& c) {
   if (dialect_of(c.kind).projection.empty()) return keys.only("embedding_size", c.hidden_size);
@@ -95,7 +101,7 @@ constexpr auto kBertFields = std::to_array<Field<B>>({
     {.key = "max_position_embeddings", .member = &B::max_position_embeddings, .required = true,
      .check = check_positions},
     {.key = "type_vocab_size", .member = &B::type_vocab_size, .when = has_types},
-    {.key = "type_vocab_size", .only = 1, .when = has_one_type},
+    {.key = "type_vocab_size", .when = has_one_type, .written = kNever, .read = read_one_type},
     {.key = "pad_token_id", .required = true, .when = is_esm, .written = kNever},
     {.key = "pad_token_id", .only = 1, .when = is_mpnet, .written = kNever},  // where its positions begin
     {.key = "pad_token_id", .member = &B::pad_token_id, .range = kToken},

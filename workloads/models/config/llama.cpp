@@ -106,6 +106,15 @@ void read_chunked_layers(const Keys& keys, LlamaConfig& c) {
   require_pattern(keys, "layer_types", c.num_hidden_layers, c.no_rope_every, {"chunked_attention", "full_attention"});
 }
 
+/// null: each head has keys and values of its own. Without the key as many as in transformers' class, if these divide.
+void read_shared_heads(const Keys& keys, LlamaConfig& c) {
+  constexpr const char* kKey = "num_key_value_heads";
+  const std::int64_t heads = keys.is_null(kKey) ? 0 : dialect_of(c.kind).heads.kv;
+  c.num_key_value_heads = heads > 0 ? heads : c.num_attention_heads;
+  if (heads > 0 && c.num_attention_heads % heads != 0) keys.require(kKey);
+  keys.optional(kKey, c.num_key_value_heads);
+}
+
 void read_attention_bias(const Keys& keys, LlamaConfig& c) {
   keys.optional("attention_bias", c.qkv_bias);
   if (dialect_of(c.kind).biases.out) c.out_bias = c.qkv_bias;
@@ -210,11 +219,7 @@ constexpr auto kLlamaFields = std::to_array<Field<L>>({
     {.key = "intermediate_size", .member = &L::dense_size, .required = true, .range = kWidth,
      .when = has_routed_experts},
     {.key = "max_position_embeddings", .member = &L::max_position_embeddings, .required = true},
-    {.key = "num_key_value_heads", .member = &L::num_key_value_heads, .range = kHeadCounts,
-     .otherwise = [](L& c) {
-       const std::int64_t heads = dialect_of(c.kind).heads.kv;
-       c.num_key_value_heads = heads > 0 ? heads : c.num_attention_heads;
-     }},
+    {.key = "num_key_value_heads", .member = &L::num_key_value_heads, .range = kHeadCounts, .read = read_shared_heads},
     {.key = "q_lora_rank", .member = &L::q_lora_rank, .range = kPositiveOrNone, .when = is_latent},
     {.key = "kv_lora_rank", .member = &L::kv_lora_rank, .required = true, .range = kWidth, .when = is_latent},
     {.key = "qk_nope_head_dim", .member = &L::qk_nope_head_dim, .required = true, .when = is_latent},

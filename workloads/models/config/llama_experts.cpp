@@ -9,10 +9,26 @@ using nlohmann::json;
 
 bool chooses_by_bias(const LlamaConfig& c) { return *dialect_of(c.kind).experts.bias != '\0'; }
 
+namespace {
+
+/// As transformers' configurations have it where a file does not.
+std::int64_t shared_otherwise(LlamaKind kind) {
+  switch (kind) {
+    case LlamaKind::kDeepseekV2:
+    case LlamaKind::kErnie45Moe: return 2;
+    case LlamaKind::kDeepseekV3:
+    case LlamaKind::kKimiK2:
+    case LlamaKind::kGlm4Moe: return 1;
+    default: return 0;
+  }
+}
+
+}  // namespace
+
 /// "n_shared_experts" of DeepSeek, in experts' sizes.
 void read_shared(const Keys& keys, LlamaConfig& c) {
   constexpr std::int64_t kMost = 64;
-  std::int64_t count = 0;
+  std::int64_t count = keys.is_null("n_shared_experts") ? 0 : shared_otherwise(c.kind);
   keys.optional("n_shared_experts", count);
   if (count < 0 || count > kMost)
     keys.fail(fmt::format("\"{}\" is {}", in_file(dialect_of(c.kind).keys, "n_shared_experts"), count),

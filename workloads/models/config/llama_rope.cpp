@@ -92,6 +92,22 @@ std::vector<double> factors(const Keys& keys, const char* key, std::int64_t pair
   return list.get<std::vector<double>>();
 }
 
+/// Those of Phi-3's configuration where a file does not say.
+constexpr std::int64_t kPhi3Positions = 4096;
+
+/// The angles that configurations have where a file says nothing about them.
+void read_nothing(LlamaConfig& c) {
+  R rope{.type = R::Type::kYarn};
+  if (c.kind == LlamaKind::kGptOss) {
+    rope.factor = 32, rope.original_max_position_embeddings = 4096, rope.truncate = false;
+    c.rope_scaling = rope;
+  } else if (c.kind == LlamaKind::kMinistral3) {
+    rope.factor = 16, rope.original_max_position_embeddings = 16384, rope.mscale = rope.mscale_all_dim = 1;
+    rope.query_growth = 0.1, c.rope_theta = 1e6;
+    c.rope_scaling = rope;
+  }
+}
+
 /// Positions over those that the model was trained for first.
 double long_factor(const LlamaConfig& c) {
   return static_cast<double>(c.max_position_embeddings) /
@@ -116,7 +132,8 @@ void read_scaling(const Keys& keys, LlamaConfig& c) {
               "use a model without scaled rotary embedding, or with rope_type \"llama3\", \"linear\", \"dynamic\", "
               "\"yarn\" or \"longrope\"");
   R start{.type = known->type};
-  if (is_yarn(start)) start.original_max_position_embeddings = c.max_position_embeddings;
+  if (is_yarn(start) || is_long(start)) start.original_max_position_embeddings = c.max_position_embeddings;
+  if (is_long(start) && c.kind == LlamaKind::kPhi3) start.original_max_position_embeddings = kPhi3Positions;
   R& rope = c.rope_scaling.emplace(read_fields<R>(kRopeFields, keys, std::move(start)));
   const DialectPositions& positions = dialect_of(c.kind).positions;
   if (positions.alpha && is_dynamic(rope)) keys.optional("alpha", rope.alpha);
@@ -132,6 +149,7 @@ void read_scaling(const Keys& keys, LlamaConfig& c) {
 
 /// transformers 5 renamed the key and moved rope_theta inside, for each kind of layer where these differ.
 void read_rope(const Keys& keys, LlamaConfig& c) {
+  if (!keys.holds("rope_scaling") && !keys.holds("rope_parameters")) return read_nothing(c);
   for (const char* key : {"rope_scaling", "rope_parameters"}) {
     if (!keys.has(key)) continue;
     const Keys rope{keys, key};

@@ -62,7 +62,10 @@ constexpr auto kVitFields = std::to_array<Field<V>>({
     {.key = "layerscale_value", .only = 1.0, .when = is_dinov2},
     {.key = "drop_path_rate", .only = 0.0, .when = is_dinov2},
     {.key = "image_size", .member = &V::image_size, .range = {.most = 1 << 14}},
-    {.key = "patch_size", .member = &V::patch_size},
+    {.key = "patch_size", .member = &V::patch_size,
+     .otherwise = [](V& c) {
+       if (c.kind == VitKind::kDinov2) c.patch_size = 14;
+     }},
     {.key = "num_channels", .member = &V::num_channels, .range = {.most = 64}},
     {.key = "hidden_act", .member = &V::hidden_act, .choices = kGelus},
     {.key = "layer_norm_eps", .member = &V::layer_norm_eps,

@@ -46,7 +46,7 @@ const PlainFamily& starcoder2_family() {
       .defaults =
           [](P& c) {
             c.hidden_act = Activation::kGeluTanh, c.rotary_share = 1, c.tie_word_embeddings = true, c.bos_token_id = 0,
-            c.eos_token_id = 0;
+            c.eos_token_id = 0, c.initializer_range = 0.018042;
           },
       .fields = kStarCoderFields,
       .blocks = "model.layers.",
