@@ -269,13 +269,18 @@ TEST_F(Nki, ATileOfAnotherKernelIsOneErrorWithItsLine) {
 
 TEST_F(Nki, AScriptWithoutKernelsSaysSo) {
   const fs::path script = fs::temp_directory_path() / ("nki_none_" + std::to_string(getpid()) + ".py");
-  std::ofstream{script} << "print('hello')\n";
-  const Ran ran = run("nki --time " + script.string());
+  const auto ran = [&](const char* text) {
+    std::ofstream{script} << text;
+    return run("nki " + script.string());
+  };
+  const Ran none = ran("print('hello')\n"),
+            defined = ran("from neuronxcc import nki\n@nki.jit\ndef k(x):\n    return x\n");
   fs::remove(script);
-  EXPECT_EQ(ran.code, 0);
-  EXPECT_EQ(ran.out, "hello\n");
-  EXPECT_THAT(ran.err, HasSubstr("called no kernel"));
-  EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1);
+  EXPECT_EQ(none.code, 2);
+  EXPECT_EQ(none.out, "hello\n");
+  EXPECT_THAT(none.err, HasSubstr("calls no kernel: no function that nki.jit decorates"));
+  EXPECT_EQ(defined.code, 2);
+  EXPECT_THAT(defined.err, HasSubstr("calls no kernel, but defines k"));
 }
 
 TEST_F(Nki, MixedPartitionsAreRefusedWithTheLine) {

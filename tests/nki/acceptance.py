@@ -30,7 +30,7 @@ def main(arguments):
     folder = os.environ.get("TRNSIM_NKI_SOURCES", "")
     if not os.path.isdir(os.path.join(folder, "docs", "tests_2.26")):
         print("skipped: TRNSIM_NKI_SOURCES names no folder with the public tests")
-        return
+        sys.exit(0)  # its own word: a script that calls no kernel is an error otherwise
     listing, only = "--list" in arguments, [a for a in arguments if not a.startswith("--")]
     known, failed, count = expected(), [], 0
     for suite, test, run in strangers.tests(folder):

@@ -137,9 +137,9 @@ def _answer(options):
         return _fail(trnsim.Error("trnsim nki", "no script was named", "name a Python file with NKI kernels"))
     # With JSON on stdout the script's own words go to stderr.
     with contextlib.redirect_stdout(sys.stderr) if options.format == "json" else contextlib.nullcontext():
-        _scripts.run(options.script, options.arguments)
+        defined = _scripts.run(options.script, options.arguments)
     if _jit.settings.kernels == 0:
-        print(f"{options.script} called no kernel: no function that nki.jit decorates", file=sys.stderr)
+        raise _scripts.without_calls(options.script, defined)
     reports.finish()
     return 0
 

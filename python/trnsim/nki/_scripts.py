@@ -54,13 +54,25 @@ def _instead(problem):
     return "correct the script"
 
 
+def without_calls(script, defined):
+    """The error of a script that has ended without a call of a kernel. `defined`: its names."""
+    kernels = [name for name, value in defined.items() if isinstance(value, _jit.Kernel)]
+    if kernels:
+        return Error(script, f"calls no kernel, but defines {kernels[0]}",
+                     f"call {kernels[0]} in the script, or name a script with its inputs: trnsim nki --rank {script} "
+                     "--inputs FILE")
+    return Error(script, "calls no kernel: no function that nki.jit decorates",
+                 "decorate a function with nki.jit and call it; python3 runs scripts without kernels")
+
+
 def run(script, arguments):
+    """The script's names at its end."""
     if not os.path.isfile(script):
         raise Error(script, "there is no such script", "name a Python file")
     sys.argv = [script] + arguments
     sys.path[0] = os.path.dirname(os.path.abspath(script))
     try:
-        runpy.run_path(script, run_name="__main__")
+        return runpy.run_path(script, run_name="__main__")
     except Error:
         raise
     except (SystemExit, KeyboardInterrupt, BrokenPipeError):
