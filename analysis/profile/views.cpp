@@ -147,7 +147,7 @@ std::vector<Difference> compare(const Record& before, const Record& after) {
   std::vector<Difference> list = {
       {"total", "total_time", hw::seconds(a.total), hw::seconds(b.total), "s"},
       {"total", "cc_op_exposed_time", hw::seconds(a.collective_exposed), hw::seconds(b.collective_exposed), "s"},
-      {"total", "hbm_bytes", bytes(a), bytes(b), "B"},
+      {"total", "hbm_traffic_bytes", bytes(a), bytes(b), "B"},
       {"total", "mfu_estimated_percent", before.utilisation.mfu, after.utilisation.mfu, "%"},
       {"total", "hfu_estimated_percent", before.utilisation.hfu, after.utilisation.hfu, "%"}};
   pair_up("phase", seconds_by(By::kPhase, before), seconds_by(By::kPhase, after), list);
