@@ -37,8 +37,9 @@ base::Table figures_of(const Generated& g) {
   const GenerationTime& t = g.projection.generation.value();
   const analysis::Figures figures = figures_of(g.job, g.projection);
   base::Table table{{{"figure", ""}, {"value", ""}, {"text", "what it is"}}};
-  for (const char* name : {"time_to_first_token_seconds", "time_per_output_token_p50_seconds", "tokens_per_second",
-                           "generate_runtime", "copies_per_instance", "dollars", "dollars_per_million_tokens"}) {
+  for (const char* name :
+       {"time_to_first_token_seconds", "time_per_output_token_p50_seconds", "tokens_per_second", "generate_runtime",
+        "copies_per_instance", "instance_tokens_per_second", "dollars", "dollars_per_million_tokens"}) {
     const analysis::Figure& figure = *analysis::find_figure(name);
     if (const analysis::Maybe value = figure.of(figures))
       table.add_row({name, base::Cell{*value, analysis::figure_text(figure.unit, *value)}, figure.text});

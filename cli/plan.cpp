@@ -110,16 +110,16 @@ void print_first(const std::vector<TriedPlan>& plans, const PlanOptions& options
 void print_ranked(const std::vector<TriedPlan>& plans, const PlanOptions& options, base::Format form) {
   const bool writes = !plans.empty() && plans.front().job.generation.has_value();
   const bool for_programs = form == base::Format::kJson || form == base::Format::kCsv;
-  std::vector<base::Column> head{
-      {"rank", ""},
-      {"plan", ""},
-      {"step_seconds", writes ? "token s" : "step s"},
-      writes ? base::Column{"tokens_per_second", "tokens/s"} : base::Column{"sequences_per_second", "sequences/s"},
-      {"device_mfu_percent", "device MFU %"},
-      {"hbm_bytes", "HBM GiB"},
-      {"verdict", ""},
-      {"dollars_per_million_tokens", "$ per million tokens"},
-      {"flags", ""}};
+  std::vector<base::Column> head{{"rank", ""},
+                                 {"plan", ""},
+                                 {"step_seconds", writes ? "token s" : "step s"},
+                                 writes ? base::Column{"instance_tokens_per_second", "tokens/s"}
+                                        : base::Column{"sequences_per_second", "sequences/s"},
+                                 {"device_mfu_percent", "device MFU %"},
+                                 {"hbm_bytes", "HBM GiB"},
+                                 {"verdict", ""},
+                                 {"dollars_per_million_tokens", "$ per million tokens"},
+                                 {"flags", ""}};
   if (options.sequences > 0) head.insert(head.end(), {{"job_seconds", "steps of the job"}, {"job_dollars", "dollars"}});
   if (for_programs)
     for (const auto& [part, bytes] : trnsim::compiler_parts({})) head.push_back({part, ""});

@@ -41,7 +41,7 @@ base::Table table_of(const std::vector<Served>& served, bool writes) {
   std::vector<base::Column> columns{{"batch_size", "batch"}, {"latency_seconds", "latency"}};
   if (writes) columns.push_back({"time_to_first_token_seconds", "first"});
   for (const base::Column& more : std::initializer_list<base::Column>{{"requests_per_second", "requests/s"},
-                                                                      {"tokens_per_second", "tokens/s"},
+                                                                      {"instance_tokens_per_second", "tokens/s"},
                                                                       {"dollars_per_million_requests", "$/M req"},
                                                                       {"dollars_per_million_tokens", "$/M tok"},
                                                                       {"hbm_bytes", "HBM"}})

@@ -93,6 +93,9 @@ constexpr std::array kFigures = {
     follows("job", "tokens_per_second", "1/s",
             "tokens per second of all cores, padding counted; of a generation the new ones",
             [](const Figures& f) { return ratio_of(f.work.tokens, f.runtime()); }),
+    held<kWork, &WorkFigures::instance_tokens_per_second>(
+        "job", "instance_tokens_per_second", "1/s",
+        "new tokens per second of an instance that is full of copies of the generation"),
     held<kWork, &WorkFigures::job_mfu_percent>("job", "job_mfu_percent", "%",
                                                "model FLOPs utilisation over the time of a step, including the host",
                                                "MFU of the job"),

@@ -92,8 +92,9 @@ struct WorkFigures {
   Maybe steps, samples, tokens, job_model_flops;                    // of the job
   Maybe train_samples_per_second, train_steps_per_second;
   Maybe job_mfu_percent, device_mfu_percent;
-  Maybe framework_ops;             // that the framework dispatches for the passes over the model in a step
-  std::vector<TextFigures> texts;  // that were written
+  Maybe instance_tokens_per_second;  // of a generation, with all its copies at work
+  Maybe framework_ops;               // that the framework dispatches for the passes over the model in a step
+  std::vector<TextFigures> texts;    // that were written
 };
 
 struct PlanFigures {

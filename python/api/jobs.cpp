@@ -121,7 +121,7 @@ Json plan_of(const trnsim::TriedPlan& plan) {
           {"too_large", plan.too_large},
           {"hbm_bytes", plan.memory},
           {"step_seconds", timed ? Json(plan.seconds) : Json()},
-          {writes ? "tokens_per_second" : "sequences_per_second",
+          {writes ? "instance_tokens_per_second" : "sequences_per_second",
            !timed ? Json() : Json(writes ? served.tokens : plan.job.sequences_per_step() / plan.seconds)},
           {"device_mfu_percent", timed ? Json(100 * plan.mfu) : Json()},
           {"dollars_per_million_tokens", !timed || !price ? Json()

@@ -156,7 +156,7 @@ def search(model, *, global_batch_size=256, micro_batch_sizes=None, machine=None
     global_batch_size: sequences of an optimizer step, over all cores. micro_batch_sizes: the sizes to try.
     processes: the number that run at the same time; 0: as many as this host has cores. progress(done, all). The
     returned Table has plan, settings (for project()), refused (why it is excluded), step_seconds (s),
-    sequences_per_second (1/s; of a generation tokens_per_second, of an instance full of copies), device_mfu_percent,
+    sequences_per_second (1/s; of a generation instance_tokens_per_second), device_mfu_percent,
     hbm_bytes (of the fullest core), dollars_per_million_tokens."""
     arguments = _arguments(settings, machine, job=_text(model), processes=processes,
                            global_batch_size=global_batch_size,

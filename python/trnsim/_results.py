@@ -229,7 +229,8 @@ class Run:
 
 class Generation:
     """Text and its time: `texts` (str; empty without weights), `ids`, `time_to_first_token_seconds`,
-    `time_per_output_token_p50_seconds`, `generate_runtime` (s), `tokens_per_second` (1/s), `buckets` (Table),
+    `time_per_output_token_p50_seconds`, `generate_runtime` (s), `tokens_per_second` and, of an instance full of copies,
+    `instance_tokens_per_second` (1/s), `buckets` (Table),
     `memory` (bytes by kind), `result` (all of it, as the command line prints it)."""
 
     def __init__(self, data):
@@ -244,6 +245,7 @@ class Generation:
         self.time_to_first_token_seconds = data["time_to_first_token_seconds"]
         self.time_per_output_token_p50_seconds = data.get("time_per_output_token_p50_seconds", 0.0)
         self.generate_runtime, self.tokens_per_second = data["generate_runtime"], data["tokens_per_second"]
+        self.instance_tokens_per_second = data["instance_tokens_per_second"]
 
     @property
     def total_seconds(self):

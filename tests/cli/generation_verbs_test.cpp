@@ -117,7 +117,7 @@ TEST_F(GenerationVerbs, RunSweepAndGenerateSayTheSameUnderTheSameNames) {
   ASSERT_EQ(generated.code + ran.code + swept.code, 0) << generated.err << ran.err << swept.err;
   const Json a = Json::parse(generated.out), b = Json::parse(ran.out), c = Json::parse(swept.out).at(0);
   for (const char* name : {"generate_runtime", "time_to_first_token_seconds", "time_per_output_token_p50_seconds",
-                           "tokens_per_second", "device_step_seconds"}) {
+                           "tokens_per_second", "instance_tokens_per_second", "device_step_seconds"}) {
     EXPECT_DOUBLE_EQ(a.at(name), b.at("job").at(name)) << name;
     EXPECT_DOUBLE_EQ(a.at(name), c.at(name)) << name;
   }
@@ -215,7 +215,7 @@ TEST_F(GenerationVerbs, EveryVerbPricesTokensOfAFullInstance) {
   ASSERT_EQ(planned.code, 0) << planned.err;
   double of_one_core = 0;
   for (const Json& row : Json::parse(planned.out)) {
-    const double want = row.at("dollars_per_million_tokens"), rate = row.at("tokens_per_second");
+    const double want = row.at("dollars_per_million_tokens"), rate = row.at("instance_tokens_per_second");
     EXPECT_NEAR(want * rate, 1.34375 / 3600 * 1e6, 1e-6) << row;  // the instance's price
     const bool half = row.at("plan").get<std::string>().starts_with("TP 1");
     const std::string flags = std::string{" --batch_size 1 --tensor_parallel_size "} + (half ? "1" : "2");
@@ -225,11 +225,16 @@ TEST_F(GenerationVerbs, EveryVerbPricesTokensOfAFullInstance) {
     ASSERT_EQ(estimated.code + generated.code + swept.code, 0) << estimated.err << generated.err << swept.err;
     const Json served = Json::parse(estimated.out).at("batches").at(0);
     EXPECT_NEAR(served.at("dollars_per_million_tokens"), want, 1e-9 * want);
-    EXPECT_NEAR(served.at("tokens_per_second"), rate, 1e-9 * rate);
+    EXPECT_NEAR(served.at("instance_tokens_per_second"), rate, 1e-9 * rate);
     const Json written = Json::parse(generated.out);
     EXPECT_NEAR(written.at("dollars_per_million_tokens"), want, 1e-9 * want);
     EXPECT_NEAR(written.at("dollars"), want * 8e-6, 1e-12);
     EXPECT_NEAR(Json::parse(swept.out).at(0).at("dollars_per_million_tokens"), want, 1e-9 * want);
+    for (const Json& one : {written, Json::parse(swept.out).at(0)}) {  // of this copy, and of all on the instance
+      EXPECT_NEAR(one.at("instance_tokens_per_second"), rate, 1e-9 * rate);
+      EXPECT_NEAR(one.at("tokens_per_second"), half ? rate / 2 : rate, 1e-9 * rate);
+    }
+    for (const Json& one : {served, row}) EXPECT_FALSE(one.contains("tokens_per_second")) << one;
     if (!half) continue;
     of_one_core = want;
     EXPECT_EQ(written.at("copies_per_instance"), 2);

@@ -8,6 +8,7 @@
 #include "runtime/compiler/compile.h"
 #include "trnsim/generate/generation_time.h"
 #include "trnsim/job/lengths.h"
+#include "trnsim/job/settings.h"
 #include "trnsim/project/compile_cost.h"
 #include "trnsim/project/compiler_memory.h"
 #include "workloads/models/model.h"
@@ -77,17 +78,23 @@ double framework_ops(const Job& job) {
 }
 
 analysis::WorkFigures work_figures(const Job& job, const Projection& p) {
+  const bool reads = job.generation && !writes_text(*job.model);  // requests whose tokens are those read
+  const double of_sample = reads            ? static_cast<double>(job.generation->prompt_tokens)
+                           : job.generation ? p.steps
+                                            : job.mean_length();
+  const double tokens = p.samples * of_sample;
   return {.sequences_per_step = job.sequences_per_step(),
           .tokens_per_step = job.tokens_per_step(),
           .model_flops_per_step = p.model_flops,
           .steps = p.steps,
           .samples = p.samples,
-          .tokens = p.samples * (job.generation ? p.steps : job.mean_length()),
+          .tokens = tokens,
           .job_model_flops = p.model_flops * p.steps,
           .train_samples_per_second = of_training(job, p.samples_per_second()),
           .train_steps_per_second = of_training(job, p.steps / p.time.total),
           .job_mfu_percent = 100 * p.job_mfu,
           .device_mfu_percent = 100 * p.mfu,
+          .instance_tokens_per_second = job.generation ? Maybe{tokens / p.time.total * copies_of(job)} : Maybe{},
           .framework_ops = framework_ops(job),
           .texts = {}};
 }
