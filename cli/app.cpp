@@ -78,8 +78,8 @@ constexpr std::array kOtherWords = {
     OtherWord{"--mixed_precision", "--numerics bf16"},
 };
 
-/// The flag that was meant, of those that the verb has.
-std::optional<std::string> closest_flag(const std::string& typed, const std::vector<std::string>& flags) {
+/// The verb's flag for another tool's word.
+std::optional<std::string> word_of(const std::string& typed, const std::vector<std::string>& flags) {
   const auto has = [&](std::string_view ours) {
     return std::ranges::find(flags, ours.substr(0, ours.find(' '))) != flags.end();
   };
@@ -87,22 +87,23 @@ std::optional<std::string> closest_flag(const std::string& typed, const std::vec
   std::ranges::replace(word, '-', '_');
   word.replace(0, std::min<std::size_t>(2, word.size()), "--");
   const auto other = std::ranges::find(kOtherWords, word, &OtherWord::typed);
-  if (other != kOtherWords.end() && has(other->ours)) return std::string{other->ours};
-  return base::closest(typed, flags);
+  return other != kOtherWords.end() && has(other->ours) ? std::optional{std::string{other->ours}} : std::nullopt;
 }
 
 /// Names the flag that was meant, or the verbs that have the one that was typed.
 Error unknown_flag(const CLI::App& app, const CLI::App& verb, const std::string& typed) {
   const std::string where = &verb == &app ? "trnsim" : "trnsim " + verb.get_name();
   std::string fix = fmt::format("see {} --help", where);
-  if (const auto near = closest_flag(typed, flag_names_of(verb))) {
+  std::vector<std::string> others;  // a flag of another verb is no misspelt one of this
+  for (const CLI::App* other : app.get_subcommands([](const CLI::App*) { return true; }))
+    if (other->get_option_no_throw(typed)) others.push_back("trnsim " + other->get_name());
+  const std::vector<std::string> own = flag_names_of(verb);
+  if (const auto word = word_of(typed, own))
+    fix = fmt::format("did you mean {}?", *word);
+  else if (!others.empty())
+    fix = fmt::format("leave it out; it is a flag of {}", fmt::join(others, ", "));
+  else if (const auto near = base::closest(typed, own))
     fix = fmt::format("did you mean {}?", *near);
-  } else {
-    std::vector<std::string> others;
-    for (const CLI::App* other : app.get_subcommands([](const CLI::App*) { return true; }))
-      if (other->get_option_no_throw(typed)) others.push_back("trnsim " + other->get_name());
-    if (!others.empty()) fix = fmt::format("leave it out; it is a flag of {}", fmt::join(others, ", "));
-  }
   return {Fault::kUsage, where, fmt::format("unknown flag '{}'", typed), fix};
 }
 

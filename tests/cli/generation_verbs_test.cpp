@@ -242,6 +242,27 @@ TEST_F(GenerationVerbs, EveryVerbPricesTokensOfAFullInstance) {
   EXPECT_GT(of_one_core, 0);
 }
 
+TEST_F(GenerationVerbs, TokensThatAreReadHaveOnePrice) {
+  const std::string job = "bert-small --task inference --batch_size 4 --max_length 128 --instance_type inf2.xlarge ";
+  const Ran estimated = run("estimate " + job + "--format json"), priced = run("cost " + job + "--format json");
+  ASSERT_EQ(estimated.code + priced.code, 0) << estimated.err << priced.err;
+  const double want = Json::parse(estimated.out).at("batches").at(0).at("dollars_per_million_tokens");
+  EXPECT_NEAR(Json::parse(priced.out).at(0).at("per_million_tokens"), want, 1e-9 * want);
+}
+
+// --price is of every verb that has dollars.
+TEST_F(GenerationVerbs, CostChooseAndGenerateKnowHowInstancesAreBought) {
+  const std::string job =
+      "llama-small --instance_type trn1.2xlarge --prompt_length 16 --max_new_tokens 8 --batch_size "
+      "1 --tensor_parallel_size 1 --price spot --format json";
+  const Ran generated = run("generate " + job), estimated = run("estimate --task inference " + job),
+            priced = run("cost --task inference " + job);
+  ASSERT_EQ(generated.code + estimated.code + priced.code, 0) << generated.err << estimated.err << priced.err;
+  const double want = Json::parse(estimated.out).at("batches").at(0).at("dollars_per_million_tokens");
+  EXPECT_NEAR(Json::parse(generated.out).at("dollars_per_million_tokens"), want, 1e-9 * want);
+  EXPECT_NEAR(Json::parse(priced.out).at(0).at("per_million_tokens"), want, 1e-9 * want);
+}
+
 TEST_F(GenerationVerbs, CompareShowsTheExtraTimeOfALaterRun) {
   const std::string timed = "run " + at("write.toml") + " --mode timed --output_dir ";
   const Ran first = run(timed + at("before")), second = run(timed + at("after") + " --set collective.floor=2x");

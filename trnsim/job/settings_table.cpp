@@ -241,7 +241,7 @@ const std::array kRows = {
     Setting{"passes", in<&Machine::passes>, kJob, kMachine, kPrograms,
          "passes to switch: -fusion,+cse; of a graph also its rewrites"},
     Setting{"set", in<&Machine::set>, kJob, kMachine, kSimulates, "machine parameter to change, KEY=VALUE; repeatable"},
-    Setting{"price", in<&Machine::price>, kJob, kMachine, "run estimate plan",
+    Setting{"price", in<&Machine::price>, kJob, kMachine, "run estimate plan generate choose cost",
          "how the instance is bought; default: the workload's", {}, {}, kNoLimit,
          kNoLimitAbove, purchases},
     Setting{"backslash_escapes", in<&Data::backslash_escapes>, kFileRun, kModel, kAnswers,

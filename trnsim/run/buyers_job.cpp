@@ -89,7 +89,7 @@ BuyersJob of_model(const std::string& model, const Settings& given, double seque
   RunResult run;
   run.machine = e.job.machine, run.job = e.job, run.projection = e.projection;
   out.price = analysis::job_to_price(figures_of(e.job, e.projection), record_of(run), model);
-  out.price.set = out.settings.machine.set;
+  out.price.set = out.settings.machine.set, out.price.purchase = e.job.purchase;
   out.text = describe(e.job);
   out.job_of = jobs_of_model(model, out.settings, sequences, {});
   out.project = projects(out.settings.machine.exact);
@@ -124,7 +124,7 @@ BuyersJob of_requests(const std::string& model, const Settings& given, double re
   price.seconds = served.seconds_of(out.requests);
   price.cores = static_cast<double>(served.copies() * served.cores_of_copy());
   price.sequences_per_step = served.at_once(), price.epochs = 0, price.copies = 1;  // its time is that of all copies
-  price.set = out.settings.machine.set;
+  price.set = out.settings.machine.set, price.purchase = e.job.purchase;
   out.text = fmt::format("{:.0f} requests, {}", out.requests, describe(served));
   return out;
 }
