@@ -36,6 +36,8 @@ void write_result(const std::filesystem::path& folder, const Json& body) {
 }
 
 Figures read_result(const std::filesystem::path& path) {
+  if (!std::filesystem::exists(path))
+    throw Error{Fault::kData, path.string(), "is missing", "give a folder that trnsim run completed"};
   const std::filesystem::path file = std::filesystem::is_directory(path) ? path / "result.json" : path;
   const std::string text = base::read_file(file);
   base::require_shallow_json(text, file.string());

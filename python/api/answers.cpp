@@ -96,7 +96,7 @@ Json records(const Json& arguments, const Listener&) {
 /// The table that `trnsim cost` writes of a run folder, a workload, a model, or a job of so many seconds.
 Json cost(const Json& arguments, const Listener&) {
   const std::string folder = text_in(arguments, "folder");
-  const auto counts = arguments.value("instances", std::vector<int>{});
+  const auto counts = counts_in<int>(arguments, "instances", {});
   analysis::JobToPrice job;
   if (!folder.empty()) {
     trnsim::BuyersJob buyers = trnsim::buyers_job(folder, settings_of(arguments), arguments.value("samples", 0.0));

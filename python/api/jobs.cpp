@@ -193,8 +193,8 @@ Json run(const Json& arguments, const Listener& hear) {
 Json search(const Json& arguments, const Listener& hear) {
   const trnsim::Settings s = trnsim::estimate_settings(settings_of(arguments));
   const trnsim::Job job = job_of(s, trnsim::load_model_config(text_in(arguments, "job")), 0);
-  const auto batch = arguments.value("global_batch_size", std::int64_t{256});
-  auto micro = arguments.value("micro_batch_sizes", std::vector<std::int64_t>{});
+  const std::int64_t batch = counts_in<std::int64_t>(arguments, "global_batch_size", {256}).front();
+  auto micro = counts_in<std::int64_t>(arguments, "micro_batch_sizes", {});
   if (micro.empty()) micro = trnsim::default_micro_batches(s, job, batch);
   auto plans = plans_of(job, {.batch = batch, .micro_batches = micro});
   time_plans(plans, {.processes = processes_in(arguments),
@@ -233,9 +233,9 @@ Json choose(const Json& arguments, const Listener& hear) {
                       "ask the command line: trnsim choose"};
   trnsim::ChoiceSpace space;
   space.instance_types = arguments.value("instance_types", space.instance_types);
-  space.nnodes = arguments.value("instances", space.nnodes);
-  space.batches = arguments.value("global_batch_size", std::vector<std::int64_t>{source.batch});
-  space.micro_batches = arguments.value("micro_batch_sizes", space.micro_batches);
+  space.nnodes = counts_in(arguments, "instances", space.nnodes);
+  space.batches = counts_in<std::int64_t>(arguments, "global_batch_size", {source.batch});
+  space.micro_batches = counts_in(arguments, "micro_batch_sizes", space.micro_batches);
   auto choices = choices_of(source.settings, source.job_of, space);
   project_choices(choices, processes_in(arguments), watch_of(hear, "choice"));
   Json out = Json::array();

@@ -29,6 +29,20 @@ inline bool is_workload(const std::string& name) {
   return std::ranges::find(names, name) != names.end() || std::filesystem::path{name}.extension() == ".toml";
 }
 
+/// Whole numbers of the argument `name`, as the command line's counts. Errors: Fault::kUsage for one below 1.
+template <class Number>
+std::vector<Number> counts_in(const Json& arguments, const char* name, const std::vector<Number>& otherwise) {
+  const Json given = arguments.value(name, Json(otherwise));
+  std::vector<Number> counts;
+  for (const Json& count : given.is_array() ? given : Json::array({given})) {
+    if (!count.is_number_integer() || count < 1 || count > (1 << 30))
+      throw base::Error{base::Fault::kUsage, std::string{"`"} + name + "`", count.dump() + " is out of range",
+                        "give whole numbers from 1 on"};
+    counts.push_back(count.get<Number>());
+  }
+  return counts;
+}
+
 inline workloads::Workload workload_named(const std::string& name) { return trnsim::workload_of(name); }
 
 /// Errors: Fault::kUsage for a name of no setting, with a suggestion, which may be one of the `shorter` names.

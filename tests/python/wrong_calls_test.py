@@ -104,6 +104,16 @@ class WrongCalls(unittest.TestCase):
                 with self.subTest(f"{setting}={value}"):
                     self.assertTrue(self.refused("project", job="llama-small", **SMALL, **{setting: value}))
 
+    def test_counts_below_one_are_refused_as_on_the_command_line(self):
+        small = {"job": "llama-small", **SMALL}
+        for value in (0, -4, 1.5, 10 ** 30, [0], [1, -1]):
+            with self.subTest(value=value):
+                self.assertTrue(self.refused("search", **{**small, "micro_batch_sizes": value}))
+                self.assertTrue(self.refused("choose", job="llama-small", samples=64, instance_types="trn1.2xlarge",
+                                             global_batch_size=value))
+                self.assertTrue(self.refused("cost", run="bert-small", samples=64, length=64, instances=value))
+        self.assertTrue(self.refused("search", **{**small, "global_batch_size": 0}))
+
     def test_whole_numbers_of_a_sweep_are_whole(self):
         for name, values in {"processes": (-3, 10 ** 9, 1.5, True), "samples": (-1, 10 ** 30),
                              "seed": (-1, 0.5)}.items():
