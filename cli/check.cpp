@@ -30,7 +30,7 @@ struct CheckOptions {
 std::vector<CheckResult> results_of(const CheckOptions& options) {
   std::vector<CheckResult> out;
   for (const std::string& target : options.targets) {
-    if (std::filesystem::is_directory(target)) {
+    if (std::filesystem::is_directory(target) && !workloads::names_workload(target)) {
       for (CheckResult& one : trnsim::check_folder(target, options.settings)) out.push_back(std::move(one));
     } else if (trnsim::is_graph_file(target)) {
       out.push_back(trnsim::check_file(target, options.settings));

@@ -83,8 +83,7 @@ std::vector<std::string> train_all(const NumericsOptions& options) {
 /// Whether a workload is named, and not folders of runs.
 bool names_workload(const NumericsOptions& options) {
   return options.runs.size() == 1 &&
-         !std::filesystem::exists(std::filesystem::path{options.runs.front()} / "result.json") &&
-         !std::filesystem::is_directory(options.runs.front());
+         (workloads::names_workload(options.runs.front()) || !std::filesystem::is_directory(options.runs.front()));
 }
 
 /// Runs that were trained take no settings; variables of the environment are for those that will be. Errors:

@@ -238,7 +238,8 @@ bool computed_program(const RunOptions& options) {
 
 void run(const RunOptions& options) {
   if (options.dump_config) return dump_config(options);
-  if (std::filesystem::is_directory(options.workload)) return run_cache(options.workload, options.settings);
+  if (std::filesystem::is_directory(options.workload) && !workloads::names_workload(options.workload))
+    return run_cache(options.workload, options.settings);
   if (computed_program(options)) return run_numbers(options.workload, options.inputs, options.settings);
   std::optional<base::NewFolder> made;
   workloads::Workload workload = trnsim::workload_of(options.workload);

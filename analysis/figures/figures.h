@@ -34,6 +34,7 @@ struct ModelFigures {
 
 struct WorkloadFigures {
   std::string name;
+  std::string file, file_hash;  // of one that is not bundled: where it was, and what it had; else empty
   Named<SettingValue> options;  // every setting by its name, as resolved
   std::optional<ModelFigures> model;
   std::optional<std::int64_t> samples;  // of the data set

@@ -193,6 +193,7 @@ Json section_json(const Figures& figures, std::string_view name, const Parts&...
 Json workload_json(const Figures& figures) {
   const WorkloadFigures& workload = figures.workload;
   Json out{{"name", workload.name}, {"options", json_of(workload.options)}};
+  if (!workload.file.empty()) out["file"] = workload.file, out["file_hash"] = workload.file_hash;
   if (workload.model) out["model"] = json_of(*workload.model);
   if (workload.model && !workload.model->trained_parameters) out["model"].erase("trained_parameters");
   if (workload.samples) out["dataset"] = {{"samples", *workload.samples}};
@@ -305,6 +306,8 @@ void read_workload(const Json& body, const JsonPlace& place, WorkloadFigures& ou
   const JsonPlace at = place.at("workload");
   if (!found->is_object()) at.refuse("an object");
   read_section(*found, at, "name", out.name);
+  read_section(*found, at, "file", out.file);
+  read_section(*found, at, "file_hash", out.file_hash);
   read_section(*found, at, "options", out.options);
   read_section(*found, at, "model", out.model);
   if (const auto data = found->find("dataset"); data != found->end() && data->is_object())

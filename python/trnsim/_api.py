@@ -250,7 +250,7 @@ def cost(run=None, *, seconds=None, machine=None, instance_type=None, instances=
     if run is not None:
         if instance_type is not None:
             settings["instance_type"] = instance_type
-        folder = run.folder if isinstance(run, Run) else _text(run)
+        folder = os.path.abspath(run.folder) if isinstance(run, Run) else _text(run)  # a Run is no workload's name
         return Table(_ask("cost", folder=folder, **common, **_arguments(settings, machine)))
     if unknown := sorted([*settings, *([] if machine is None else ["machine"])]):
         raise TypeError(f"cost() got an unexpected keyword argument '{unknown[0]}' beside `seconds`")

@@ -2,6 +2,9 @@
 // `estimate` for models.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
@@ -86,5 +89,43 @@ INSTANTIATE_TEST_SUITE_P(
                     Question{"gpt-small", "--max_length 128 --gradient_accumulation_steps 4", 20000},
                     Question{"bert-small", "--max_length 64 --instance_type trn1.2xlarge --save_steps 10", 5000},
                     Question{"mixtral-small", "--max_length 64 --lora_r 4 --instance_type trn2.3xlarge", 3000}));
+
+class CostOfOwnFiles : public cli_test::Runs {};
+
+// A run is of its file, whatever name the file gives its job.
+TEST_F(CostOfOwnFiles, ARunIsPricedAsTheFileThatItWasOf) {
+  std::string text = cli_test::slurp(TRNSIM_SOURCE_DIR "/workloads/jobs/bert_tweets.toml");
+  const std::string model = "model = \"bert-base-cased\"";
+  ASSERT_NE(text.find(model), std::string::npos);
+  text.replace(text.find(model), model.size(), "model = \"bert-small\"");
+  std::ofstream{at("mine.toml")} << text;  // whose name is still bert_tweets
+  const std::string job = "run " + at("mine.toml") + " --mode timed --format json --output_dir ";
+  ASSERT_EQ(run(job + at("mine")).code, 0);
+  const Ran priced = run("cost " + at("mine") + " --format json");
+  ASSERT_EQ(priced.code, 0) << priced.err;
+  const Json rows = Json::parse(priced.out);
+  const auto there = std::ranges::find_if(rows, [](const Json& row) { return row["basis"] == "simulated there"; });
+  ASSERT_NE(there, rows.end()) << priced.out;
+  const Ran elsewhere = run(job + at("there") + " " + there->at("settings").get<std::string>());
+  EXPECT_EQ((*there)["seconds"], Json::parse(elsewhere.out)["job"]["train_runtime"]) << elsewhere.err;
+  std::ofstream{at("mine.toml"), std::ios::app} << "# changed\n";
+  const Ran changed = run("cost " + at("mine") + " --format json");
+  EXPECT_EQ(changed.code, 0);
+  EXPECT_NE(changed.err.find("mine.toml, which has changed since"), std::string::npos) << changed.err;
+}
+
+// A name means the same in every verb, and files of that name are told.
+TEST_F(CostOfOwnFiles, ABuiltInNameIsNoFolder) {
+  std::filesystem::create_directories(folder_ / "bert_tweets");
+  std::filesystem::create_directories(folder_ / "gpt-small");
+  const std::string here = "cd " + folder_.string() + " && ";
+  for (const char* command :
+       {"cost bert_tweets", "check bert_tweets", "run bert_tweets --mode timed --output_dir out",
+        "estimate gpt-small --max_length 64", "generate gpt-small --max_new_tokens 2", "cost gpt-small --samples 8"}) {
+    const Ran ran = run(command, here);
+    EXPECT_EQ(ran.code, 0) << command << ran.err;
+    EXPECT_NE(ran.err.find("that is built in; write ./"), std::string::npos) << command << ran.err;
+  }
+}
 
 }  // namespace

@@ -63,7 +63,7 @@ void require_texts(const workloads::Model& model, const Settings& o) {
 }
 
 TextSource open_source(const std::string& name, const Settings& o) {
-  if (!fs::exists(name)) {
+  if (workloads::names_preset(name) || !fs::exists(name)) {
     if (name.find('/') != std::string::npos)
       throw Error{Fault::kUsage, name, "does not exist", workloads::preset_fix(name)};
     workloads::ModelPtr config = workloads::model_preset(name);

@@ -157,7 +157,7 @@ bool Job::operator==(const Job& other) const { return JobContent{*this}.take() =
 std::uint64_t hash_of(const Job& job) { return base::hash64(JobContent{job}.take()); }
 
 workloads::ModelPtr load_model_config(const std::string& name_or_folder) {
-  if (workloads::ModelPtr preset = workloads::find_model_preset(name_or_folder)) return preset;
+  if (workloads::names_preset(name_or_folder)) return workloads::model_preset(name_or_folder);
   if (is_graph_file(name_or_folder)) return load_graph_model(name_or_folder);
   if (std::filesystem::exists(name_or_folder)) return workloads::load_model_config(name_or_folder);
   const std::vector<std::string> jobs = workloads::workload_names();
@@ -170,7 +170,9 @@ workloads::ModelPtr load_model_config(const std::string& name_or_folder) {
 workloads::ModelPtr model_of(const workloads::Workload& workload, const std::string& preset,
                              const std::string& folder) {
   if (folder.empty() && workload.program && preset == workload.model) return workload.program;
-  const workloads::ModelPtr model = load_model_config(folder.empty() ? preset : folder);
+  const bool stored = !folder.empty() && std::filesystem::exists(folder);  // whatever built-in name it has
+  const workloads::ModelPtr model =
+      stored ? workloads::load_model_config(folder) : load_model_config(folder.empty() ? preset : folder);
   if (!folder.empty() || model->label_names().empty()) return model;
   std::vector<std::string> names;
   for (std::int64_t i = 0; i < workload.labels; ++i) names.push_back(fmt::format("LABEL_{}", i));

@@ -17,6 +17,7 @@
 #include "trnsim/project/memory.h"
 #include "trnsim/run/run.h"
 #include "workloads/models/model.h"
+#include "workloads/models/presets.h"
 
 namespace trnsim {
 
@@ -54,7 +55,8 @@ JobOf jobs_of_model(const std::string& name, const Settings& settings, double se
   if (sequences > 0) refuse_amounts(settings);
   if (!settings.data.dataset_path.empty()) {
     Settings own = settings;  // the tokenizer may be beside the model
-    if (own.data.vocab.empty() && std::filesystem::exists(name)) own.data.model_id = name;
+    if (own.data.vocab.empty() && !workloads::is_model_preset(name) && std::filesystem::exists(name))
+      own.data.model_id = name;
     data = data_size(own, model, nullptr, {.workload = nullptr, .note = note});
     if (data.of_words) model = model->with_head(workloads::Head::kTokens);
   }

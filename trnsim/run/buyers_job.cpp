@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <variant>
 
 #include "analysis/figures/json_fields.h"
 #include "analysis/record/result.h"
 #include "base/error.h"
+#include "base/files.h"
 #include "base/suggest.h"
 #include "trnsim/graphs/graph_model.h"
 #include "trnsim/job/settings.h"
@@ -42,6 +44,21 @@ void place_workload(BuyersJob& out, const workloads::Workload& workload) {
   };
 }
 
+/// The workload of a finished run, or why there is none: a file of the user's may have gone, or be another one by now.
+std::variant<workloads::Workload, std::string> workload_of_run(const analysis::WorkloadFigures& workload,
+                                                               const std::string& run) {
+  if (workload.file.empty()) {
+    const std::vector<std::string> names = workloads::workload_names();
+    if (std::ranges::find(names, workload.name) != names.end())  // by its file: this is no name that a user gave
+      return workloads::load_workload(base::data_path(fmt::format("workloads/jobs/{}.toml", workload.name)).string());
+    return fmt::format("{} does not say where its job, {}, is", run, workload.name);
+  }
+  if (!std::filesystem::exists(workload.file)) return fmt::format("{} was of {}, which is gone", run, workload.file);
+  if (hash_of_file(workload.file) != workload.file_hash)
+    return fmt::format("{} was of {}, which has changed since", run, workload.file);
+  return workload_of(workload.file);
+}
+
 BuyersJob of_run(const std::filesystem::path& folder, const Settings& given) {
   for (const std::string& name : given.given)
     if (find_setting(name, "a setting").effect.job)
@@ -51,7 +68,11 @@ BuyersJob of_run(const std::filesystem::path& folder, const Settings& given) {
   const analysis::WorkloadFigures workload = analysis::read_result(folder).workload;
   if (workload.name.empty() || workload.options.empty()) return out;
   out.settings = settings_from(analysis::json_of(workload.options));
-  place_workload(out, workload_of(workload.name));
+  const auto from = workload_of_run(workload, folder.string());
+  if (const auto* known = std::get_if<workloads::Workload>(&from))
+    place_workload(out, *known);
+  else
+    out.unknown = std::get<std::string>(from);
   return out;
 }
 
@@ -172,8 +193,12 @@ analysis::Placement placement_of(const PlacedJob& place) {
   return out;
 }
 
+bool is_run(const std::string& name) {
+  return std::filesystem::exists(std::filesystem::path{name} / "result.json") && !workloads::names_workload(name);
+}
+
 bool is_model(const std::string& name) {
-  return workloads::is_model_preset(name) || std::filesystem::exists(std::filesystem::path{name} / "config.json");
+  return workloads::names_preset(name) || std::filesystem::exists(std::filesystem::path{name} / "config.json");
 }
 
 /// Errors: Fault::kUsage unless it is a workload's name or file.
@@ -181,9 +206,8 @@ workloads::Workload known_workload(const std::string& name, std::string_view oth
   if (is_graph_file(name))
     throw Error{Fault::kUsage, name, "is a program, whose plan and batch are fixed",
                 "use trnsim run, which gives its time and dollars on any machine"};
-  std::vector<std::string> names = workloads::workload_names();
-  if (!std::filesystem::exists(name) && std::ranges::find(names, name) == names.end()) {
-    const auto near = base::closest(name, names);
+  if (!std::filesystem::exists(name) && !workloads::names_workload(name)) {
+    const auto near = base::closest(name, workloads::workload_names());
     throw Error{Fault::kUsage, name, fmt::format("is neither {}a workload nor a model", otherwise),
                 near ? fmt::format("write \"{}\"", *near) : workloads::preset_fix(name)};
   }
@@ -214,10 +238,11 @@ JobSource job_source(const std::string& name, const Settings& given, double samp
 
 BuyersJob buyers_job(const std::string& name, const Settings& given, double sequences,
                      const std::function<void(const std::string&)>& note) {
-  if (is_model(name))
+  const bool run = is_run(name) && !workloads::is_model_preset(name);
+  if (!run && is_model(name))
     return asks(given) ? of_requests(name, given, sequences, note) : of_model(name, given, sequences, note);
   require_model(name, given);
-  if (std::filesystem::is_directory(name)) return of_run(name, given);
+  if (run || (std::filesystem::is_directory(name) && !workloads::names_workload(name))) return of_run(name, given);
   return of_workload(known_workload(name, "the folder of a run nor "), given);
 }
 
@@ -225,7 +250,8 @@ std::vector<std::string> place(BuyersJob& job, const std::vector<int>& counts, i
   if (job.served) return place_requests(job, counts, processes);
   std::vector<std::string> left_out;
   if (!job.job_of)
-    return {fmt::format("{} does not say which job it was, so it cannot be simulated on other instances", job.name)};
+    return {fmt::format("{}, so it cannot be simulated on other instances",
+                        job.unknown.empty() ? job.name + " does not say which job it was" : job.unknown)};
   PlacementSpace space{.counts = counts, .keeps_batch = job.keeps_batch};
   if (space.counts.empty()) space.counts = {1};
   std::vector<PlacedJob> places = placements_of(job.settings, job.job_of, space);

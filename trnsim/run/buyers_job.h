@@ -17,7 +17,8 @@ struct BuyersJob {
   std::string text;          // its setting in a line; empty for a run
   std::string verb = "run";  // of trnsim, that answers for one instance
   Settings settings;
-  JobOf job_of{};  // empty: a folder that does not say which job it was
+  JobOf job_of{};         // empty: a folder that does not say which job it was,
+  std::string unknown{};  // for this reason
   ProjectOf project{};
   bool keeps_batch = true;         // false: its batch is searched for on each instance
   double requests = 0;             // to a trained model; 0: the model is trained

@@ -12,6 +12,7 @@
 #include "analysis/record/result.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/hash.h"
 #include "base/interrupt.h"
 #include "trnsim/generate/generation_time.h"
 #include "trnsim/generate/text_job.h"
@@ -138,6 +139,8 @@ class Run {
     out_.trace = request.trace;
     out_.workload = workload_.name, out_.command = request.command, out_.typed = request.typed;
     out_.text = text_of(workload_, request.given);
+    if (!is_bundled(workload_))
+      out_.file = {std::filesystem::absolute(workload_.file).lexically_normal().string(), hash_of_file(workload_.file)};
     out_.settings = projected_settings(workload_, request.given);
     apply_workload(trained_, workload_, WorkloadPart::kTrained);
   }
@@ -335,6 +338,10 @@ class Run {
 };
 
 }  // namespace
+
+std::string hash_of_file(const std::filesystem::path& file) {
+  return fmt::format("{:016x}", base::hash64(base::read_file(file)));
+}
 
 Job projected_job(const workloads::Workload& workload, const Settings& given) {
   return job_on(workload, projected_settings(workload, given), nullptr, {});

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "analysis/figures/figures.h"
 #include "trnsim/generation.h"
@@ -33,12 +34,13 @@ struct RunRequest {
 };
 
 struct RunResult {
-  TraceWindow trace{};                  // whose instructions were recorded
-  std::string workload, text, command;  // text: the job in a line
-  std::vector<std::string> typed;       // as requested
-  Settings settings;                    // of the projected job, as resolved
-  hw::MachineParams machine;            // of the projected job, or of the one that is trained
-  std::optional<Job> job;               // none: nothing was projected
+  TraceWindow trace{};                       // whose instructions were recorded
+  std::string workload, text, command;       // text: the job in a line
+  std::pair<std::string, std::string> file;  // of a workload of the user's, with hash_of_file(); else empty
+  std::vector<std::string> typed;            // as requested
+  Settings settings;                         // of the projected job, as resolved
+  hw::MachineParams machine;                 // of the projected job, or of the one that is trained
+  std::optional<Job> job;                    // none: nothing was projected
   std::optional<Projection> projection;
   std::optional<CompilerGain> gain;  // of workloads that are about the compiler: then the job is its last case
   std::optional<std::vector<Change>> changes;   // of the projected job, that would help most; absent: not requested
@@ -51,6 +53,9 @@ struct RunResult {
   std::vector<GeneratedText> texts;          // that were written, of a generation with weights
   double host_seconds = 0;
 };
+
+/// The hash of a file's contents, as text.
+std::string hash_of_file(const std::filesystem::path& file);
 
 /// The observers of a run; each may be empty.
 struct RunObserver {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <ctime>
 #include <thread>
+#include <tuple>
 
 #include "analysis/figures/figure_table.h"
 #include "analysis/figures/json_fields.h"
@@ -112,7 +113,8 @@ analysis::Figures figures_of(const RunResult& run) {
       out.time.other_instances.emplace_back(name, seconds);
   }
   out.version = version(), out.command = run.command;
-  out.workload.name = run.workload, out.workload.options = options_of(run.settings);
+  out.workload.name = run.workload, std::tie(out.workload.file, out.workload.file_hash) = run.file;
+  out.workload.options = options_of(run.settings);
   out.machine.instance_type = run.machine.name, out.machine.hash = fmt::format("{:016x}", run.machine.hash);
   out.machine.instances = run.machine.instances.value;
   const Job* job = run.job ? &*run.job : run.trained ? &*run.trained : nullptr;

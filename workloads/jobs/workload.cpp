@@ -63,13 +63,23 @@ std::vector<std::string> workload_names() {
   return names;
 }
 
+bool names_workload(const std::string& name) {
+  const std::vector<std::string> names = workload_names();
+  if (std::ranges::find(names, name) == names.end()) return false;
+  warn_of_files_named(name, "workload");
+  return true;
+}
+
+bool is_bundled(const Workload& workload) {
+  return std::filesystem::path{workload.file} == folder() / (workload.name + ".toml");
+}
+
 Workload load_workload(std::string_view name_or_file) {
   std::filesystem::path path{name_or_file};
   if (path.extension() != ".toml") {
-    const std::vector<std::string> names = workload_names();
-    if (std::ranges::find(names, name_or_file) == names.end())
+    if (!names_workload(std::string{name_or_file}))
       throw base::Error{base::Fault::kUsage, "trnsim", fmt::format("there is no workload '{}'", name_or_file),
-                        fix_of(std::string{name_or_file}, names)};
+                        fix_of(std::string{name_or_file}, workload_names())};
     path = folder() / (std::string{name_or_file} + ".toml");
   }
   base::ParamFile file = base::ParamFile::load(path);

@@ -46,6 +46,10 @@ struct Workload {
 /// missing or unknown keys of the file.
 Workload load_workload(std::string_view name_or_file);
 std::vector<std::string> workload_names();
+/// As names_preset(), of workloads.
+bool names_workload(const std::string& name);
+/// Whether it is one of these, and not from a file of the user's.
+bool is_bundled(const Workload& workload);
 /// For a folder that holds a model where something else was asked for; empty: it holds none.
 std::string model_folder_fix(const std::filesystem::path& folder);
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "base/bundled_file.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/log.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "workloads/models/config/keys.h"
@@ -179,6 +181,19 @@ ModelPtr model_preset(std::string_view name) {
 }
 
 bool is_model_preset(std::string_view name) { return find_entry(name).has_value(); }
+
+void warn_of_files_named(const std::string& name, std::string_view thing) {
+  std::error_code unreadable;
+  if (!std::filesystem::exists(name, unreadable)) return;
+  base::warn_once(fmt::format("{0} is the name of a {1} that is built in; write ./{0} for the {2} here", name, thing,
+                              std::filesystem::is_directory(name, unreadable) ? "folder" : "file"));
+}
+
+bool names_preset(const std::string& name) {
+  if (!is_model_preset(name)) return false;
+  warn_of_files_named(name, "model");
+  return true;
+}
 
 std::vector<Preset> model_presets() {
   std::vector<Preset> out;

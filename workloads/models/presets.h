@@ -21,6 +21,11 @@ ModelPtr model_preset(std::string_view name);
 /// The same, or null for a name that is none.
 ModelPtr find_model_preset(std::string_view name);
 bool is_model_preset(std::string_view name);
+/// The same of a name that a user gave: a path is written with a slash, so that no answer depends on the files of a
+/// folder. Warns where a file or folder here has this name too.
+bool names_preset(const std::string& name);
+/// That warning; `thing`: "model".
+void warn_of_files_named(const std::string& name, std::string_view thing);
 
 /// Family by family in the registry's order, each in the order of its files.
 std::vector<Preset> model_presets();
