@@ -115,7 +115,7 @@ bool Trace::redirect(const View& dst, const View& src, bool adds) {
     const isa::Instr& instr = block_.instrs[p.instr];
     if (adds && instr.op != Opcode::kMatMul) return false;
     auto part = placed(dst, whole_of(src), p.part);
-    if (!part) return false;
+    if (!part || (instr.op != Opcode::kDmaCopy && part->partitions() != p.part.partitions())) return false;
     if (isa::has_steps(instr)) part = unjoined(*part);
     const Tile tile = on_chip_tile(*part);
     if (!may_write(instr, tile) || !untouched_since(from.producers.front().instr, tile)) return false;
@@ -178,7 +178,8 @@ void Trace::copy(const View& dst, const View& src) {
     if (from.on_chip() && from.partitions() > 1 && from.axes[0].step == 0) from = spread(src, from.partitions(), false);
     if (from.elements() != dst.elements()) from = broadcast(from, sizes);
   }
-  const bool dma = !dst.on_chip() || !from.on_chip() || !reached(dst) || !reached(from);
+  const bool dma = !dst.on_chip() || !from.on_chip() || !reached(dst) || !reached(from) ||
+                   dst.partitions() != from.partitions();  // elements go to other partitions by DMA alone
   Op op{.instr = {.op = dma ? Opcode::kDmaCopy : Opcode::kTensorCopy, .engine = Engine::kVector},
         .dst = &dst,
         .a = &from};

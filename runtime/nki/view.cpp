@@ -55,6 +55,7 @@ class Subscript {
     // A tile has two axes, a tensor in HBM one, in the newer dialect.
     const bool one = out_.on_chip() ? out_.rank == 1 : out_.rank == 0 && Trace::of(out_).newer();
     if (one) push({.size = 1, .step = 0, .kind = Axis::Kind::kFree});
+    out_.number = std::ssize(*indices_) == view_.rank && std::ranges::all_of(*indices_, is_integer);
     return out_;
   }
 
@@ -66,11 +67,17 @@ class Subscript {
   const Axis& axis() const { return view_.axes[static_cast<std::size_t>(next_)]; }
   void keep() { push(axis()), ++next_; }
 
-  /// Index tiles are broadcast together; their axes take the place of the first one.
+  static bool is_integer(const Index& index) { return index.kind == Kind::kInteger; }
+
+  /// Index tiles are broadcast together; their axes take the place of the first one. A number of the run takes away an
+  /// axis of a tensor in HBM, as an integer does, if a slice keeps another one.
   void join() {
+    const bool sliced =
+        rest_ > 0 || std::ranges::any_of(*indices_, [](const Index& i) { return i.kind == Kind::kSlice; });
     for (const Index& index : *indices_) {
       if (index.kind == Kind::kAffine || index.kind == Kind::kTile) joined_ = joined_.plus(index.affine.scaled(0));
-      if (index.kind == Kind::kTile) joined_ = joined_.plus(tile_shape(*index.tile));
+      const bool taken = sliced && index.tile && index.tile->number && !view_.on_chip();
+      if (index.kind == Kind::kTile && !taken) joined_ = joined_.plus(tile_shape(*index.tile));
     }
   }
   static Affine tile_shape(const View& tile) {

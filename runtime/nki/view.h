@@ -104,6 +104,7 @@ struct View {
   int apart = 0;  // an axis that is not joined with the one in front of it: the axis of a reduction; or kAllApart
   std::optional<Indirect> indirect{};
   std::vector<Claim> claims{};
+  bool number = false;  // one element that integers name, as in `tile[0, 0]`: an index without axes
 
   bool on_chip() const;
   std::int64_t elements() const;

@@ -430,4 +430,52 @@ for KIND in (np.int32, np.uint32, np.int16, np.uint8):
     check(f"gather_flattened by {np.dtype(KIND)}", lambda: gathered(KIND)(DATA, INDEX),
           np.take_along_axis(DATA, INDEX, 1))
 
+
+# ---- a number of the run takes away an axis, as an integer does; a tile of one number keeps its axes
+def experts(kind, chosen):
+    """Weights that numbers on the chip choose, in blocks whose partitions are not their first axis."""
+    @older.jit
+    def kernel(weights, index):
+        number = onl.load(index)
+        out = onl.ndarray((3, 64, 32), dtype=weights.dtype, buffer=onl.shared_hbm)
+        blocks = onl.ndarray((3, onl.par_dim(64), 32), dtype=weights.dtype, buffer=onl.sbuf)
+        for b in onl.static_range(3):
+            one = onl.ndarray((1, 1), dtype=kind, buffer=onl.sbuf)
+            oisa.dma_copy(dst=one[0:1, 0:1], src=number[0:1, b:b + 1])
+            blocks[b] = onl.load(chosen(weights, one))
+        for b in onl.static_range(3):
+            onl.store(out[b], blocks[b])
+        return out
+    return kernel
+
+
+@older.jit
+def one_row(table, index):
+    row = onl.load(table[onl.load(index), :])
+    out = onl.ndarray(row.shape, dtype=table.dtype, buffer=onl.shared_hbm)
+    onl.store(out, row)
+    return out
+
+
+@older.jit
+def written(block, index):
+    number = onl.load(index)
+    out = onl.ndarray((4, 64, 32), dtype=block.dtype, buffer=onl.shared_hbm)
+    for e in onl.static_range(4):
+        onl.store(out[e], onl.zeros((64, 32), dtype=block.dtype))
+    onl.store(out[number[0, 1], 0:64, 0:16], onl.load(block[:, 0:16]))
+    return out
+
+
+WEIGHTS, CHOSEN = rng.standard_normal((4, 64, 32)).astype(np.float32), np.array([[3, 0, 2]], np.int32)
+for KIND in (np.int32, np.uint32):
+    check(f"a number of type {np.dtype(KIND)} chooses weights", lambda: experts(KIND, lambda w, n: w[n[0, 0], :, :])(
+        WEIGHTS, CHOSEN), WEIGHTS[CHOSEN[0]])
+check("a number alone chooses weights", lambda: experts(np.int32, lambda w, n: w[n[0, 0]])(WEIGHTS, CHOSEN.astype(np.float32)),
+      WEIGHTS[CHOSEN[0]])
+check("a tile of one number is a row", lambda: one_row(WEIGHTS[0], CHOSEN[:, :1]), WEIGHTS[0][None, 3:4])
+WANT = np.zeros_like(WEIGHTS)
+WANT[0, :, :16] = WEIGHTS[1][:, :16]
+check("a number chooses where weights go", lambda: written(WEIGHTS[1], CHOSEN), WANT)
+
 checks.ended()

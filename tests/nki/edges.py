@@ -394,6 +394,25 @@ NONE = np.array([[0, 2 ** 24 + 1, 2 ** 31, 2 ** 32 - 1]] * 4, np.uint32)
 for number in range(3):
     check(f"DMA of unsigned numbers as signed ones {number}", lambda n=number: as_signed(NONE)[n], NONE.view(np.int32))
 
+
+# ---- a negative number in a type without a sign has its bits
+@nki.jit
+def negative(x):
+    outs = []
+    for kind in (nl.uint8, nl.uint16, nl.uint32):
+        filled = tile((4, 8), kind)
+        nisa.memset(filled, -2)
+        for t in (filled, nl.full((4, 8), -1, dtype=kind)):
+            outs.append(memory((4, 8), kind))
+            nisa.dma_copy(outs[-1], t)
+    return tuple(outs)
+
+
+for number, kind in enumerate((np.uint8, np.uint16, np.uint32)):
+    for last in range(2):
+        check(f"bits of a negative number {kind} {last}", lambda n=2 * number + last: negative(NONE)[n],
+              np.full((4, 8), np.iinfo(kind).max - 1 + last, kind))
+
 _jit.settings.machine = "trn1.2xlarge"
 check("and goes to the cheaper engine on Trn1", lambda: busy_with_inverse("vector") < 512 / 0.96e9, True)
 try:

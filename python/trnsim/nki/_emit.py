@@ -9,6 +9,7 @@ from trnsim._errors import Error
 from trnsim.nki import _dtypes
 from trnsim.nki._dtypes import UINT8, code, is_integer, promote
 from trnsim.nki._masks import left, mask_of, parts
+from trnsim.nki._numbers import held, signed, whole
 from trnsim.nki._state import HBM, PSUM, SBUF, current, error, state
 
 View = _core.View
@@ -42,22 +43,11 @@ def number(value):
 
 def fill(engine, to, value, mask=None):
     """A number in every element of a tile: all bits of a whole one, where the type has it."""
-    fits(value, to.code)
+    value = held(value, to.code)
     if whole(value) and is_integer(to.code):
         put("memset", engine, to, ints=[signed(value), 0, 0, 0], mask=mask)
     else:
         put("memset", engine, to, imm=number(value), mask=mask)
-
-
-def fits(value, kind):
-    """Errors: a number that the type has not: a fraction, or one out of its range."""
-    if not is_integer(kind):
-        return
-    named, value = _dtypes.dtype_of(kind), float(value)
-    if not value.is_integer():
-        raise error(f"{value} is not a whole number, but the tile is {named}", "give a number of its type")
-    if not np.iinfo(named).min <= value <= np.iinfo(named).max:
-        raise error(f"{value:.15g} is not a number of type {named}", "give one that the type can hold")
 
 
 class Result:
@@ -272,10 +262,6 @@ def with_scalar(data, name, operand, reverse, result, out_type):
     return out
 
 
-def whole(x):
-    return isinstance(x, (int, np.integer)) and not isinstance(x, bool)
-
-
 def integers(names, data, *numbers):
     """Whether the numbers beside whole ones are 32 bits of the instruction: all are whole, and arithmetic, which is in
     fp32, takes bits as signed."""
@@ -285,12 +271,6 @@ def integers(names, data, *numbers):
     if not is_integer(data.code) or not all(map(whole, numbers)):
         return False
     return all(-1 << 31 <= n < 1 << 31 for n in numbers) or bits is not None
-
-
-def signed(x):
-    """The 32 bits of a number as the signed one that has them."""
-    x = int(x) & 0xFFFFFFFF
-    return x - (1 << 32) if x >= 1 << 31 else x
 
 
 def activation(fn, data, bias=None, scale=1.0, result=None):

@@ -10,6 +10,7 @@ from trnsim.nki._emit import ALU, alu_name, is_tile, put, tile
 from trnsim.nki._isa import modes
 from trnsim.nki._language.moves import load, transfer
 from trnsim.nki._language.tensors import full, shared_constant
+from trnsim.nki._numbers import fits
 from trnsim.nki._state import HBM, error, state
 
 
@@ -45,7 +46,7 @@ def iota(expr, dtype, *, mask=None):
 def affine(to, start, row, steps, more=None):
     """GpSimdE's affine numbers: `start`, a step for each partition, and one for each axis of the elements."""
     for last in (min, max):  # the extremes are at corners
-        e.fits(start + sum(last(0, s * (n - 1)) for s, n in zip((row, *steps), to.shape)), to.code)
+        fits(start + sum(last(0, s * (n - 1)) for s, n in zip((row, *steps), to.shape)), to.code)
     numbers = [int(start), int(row), int(steps[-1]), 0]
     if all(abs(n) <= 1 << 24 for n in numbers):
         put("iota", e.GPSIMD, to, imm=tuple(map(float, numbers)), steps=more)

@@ -123,8 +123,8 @@ def ones(shape, dtype, *, buffer=None, name="", lazy_initialization=False):
 
 
 def full(shape, fill_value, dtype, *, buffer=None, name="", lazy_initialization=False):
-    e.fits(fill_value, code(dtype))
-    return ndarray(shape, dtype, buffer=buffer, name=name, fill=float(fill_value))
+    held = e.held(fill_value, code(dtype))
+    return ndarray(shape, dtype, buffer=buffer, name=name, fill=float(held))
 
 
 def zeros_like(a, dtype=None, *, buffer=None, name="", lazy_initialization=False):
