@@ -210,6 +210,8 @@ void bind_mask(py::module_& m) {
 void bind_tile_index(py::module_& m) {
   const auto plus = [](const TileIndex& t, py::handle b) { return TileIndex{t.tile, t.affine.plus(affine_of(b))}; };
   py::class_<TileIndex>(m, "TileIndex", "an index tile plus an affine index")
+      .def_property_readonly("tile", [](const TileIndex& t) { return View{*t.tile}; })
+      .def_readonly("affine", &TileIndex::affine)
       .def("__add__", plus)
       .def("__radd__", plus);
 }

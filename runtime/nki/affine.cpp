@@ -14,7 +14,7 @@ namespace runtime::nki {
 Affine Affine::arange(std::int64_t begin, std::int64_t end, std::int64_t step) {
   Affine out{.constant = begin, .rank = 1};
   out.size[0] = std::max<std::int64_t>(0, (end - begin + step - (step > 0 ? 1 : -1)) / step);
-  out.coef[0] = step;
+  if (out.size[0] > 1) out.coef[0] = step;  // one place has no step: another index may repeat it along this axis
   return out;
 }
 

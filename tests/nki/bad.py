@@ -57,6 +57,8 @@ CASES = [
     nl.store(out[p, f], nisa.tensor_tensor(nl.load(x[p, f]), f, nl.multiply))  # HERE"""),
     ("a name of the other dialect", NEWER, "nl.mgrid is not supported: it is of the other dialect, neuronxcc.nki", """
     i, j = nl.mgrid[0:128, 0:512]  # HERE"""),
+    ("a destination of the newer dialect", OLDER, "a destination (dst) is of the newer dialect", """
+    nisa.nc_transpose(nl.zeros((128, 128), x.dtype, buffer=nl.psum), nl.load(x[0:128, 0:128]))  # HERE"""),
     ("nothing as an operand", OLDER, "nl.add: y is None, not a tile or a number", """
     nl.store(out[p, f], nl.add(nl.load(x[p, f]), None))  # HERE"""),
     ("a transpose as NumPy has it", NEWER, "a tensor has no attribute 'T'", """

@@ -413,6 +413,40 @@ for number, kind in enumerate((np.uint8, np.uint16, np.uint32)):
         check(f"bits of a negative number {kind} {last}", lambda n=2 * number + last: negative(NONE)[n],
               np.full((4, 8), np.iinfo(kind).max - 1 + last, kind))
 
+
+# ---- an index of one place is repeated along the axis of another, without a step
+PLACES = rng.standard_normal((20, 3, 16)).astype(np.float32)
+P8, ONE, F4, F16 = onl.arange(8)[:, None], onl.arange(1)[None, :], onl.arange(4)[None, :], onl.arange(16)[None, :]
+
+
+def placed(body, columns):
+    @older.jit
+    def kernel(x, rows, first):
+        out = onl.ndarray((8, columns), dtype=x.dtype, buffer=onl.shared_hbm)
+        onl.store(out, body(x, onl.load(rows), first))
+        return out
+    rows = np.array([[7], [0], [3], [11], [5], [5], [18], [2]], np.int32)
+    return lambda: kernel(PLACES, rows, PLACES[:, 0]), rows[:, 0]
+
+
+GOT, ROWS = placed(lambda x, rows, first: onl.load(x[P8, ONE + 1, F4]), 4)
+check("an index of one place", GOT, PLACES[:8, 1, :4])
+GOT, ROWS = placed(lambda x, rows, first: onl.load(first[P8 + ONE, F4]), 4)
+check("an index of one place in a sum", GOT, PLACES[:8, 0, :4])
+GOT, ROWS = placed(lambda x, rows, first: onl.load(first[rows + 1 + ONE, F4]), 4)
+check("an index of one place beside numbers", GOT, PLACES[ROWS + 1, 0, :4])
+GOT, ROWS = placed(lambda x, rows, first: onl.load(x)[P8, onl.mgrid[0:8, 0:1].x + 2, F4], 4)
+check("an index of one place on the chip", GOT, PLACES[:8, 2, :4])
+
+# ---- an index as the tile of its numbers
+COLUMNS = np.arange(16)[None, :]
+GOT, ROWS = placed(lambda x, rows, first: (onl.load(first[P8, F16]) + F16) * 2.0 - P8, 16)
+check("an index is added", GOT, ((PLACES[:8, 0] + COLUMNS) * 2 - np.arange(8)[:, None]).astype(np.float32))
+GOT, ROWS = placed(lambda x, rows, first: onl.add(onl.broadcast_to(F16, shape=(8, 16)), onl.load(first[P8, F16])), 16)
+check("an index is repeated", GOT, PLACES[:8, 0] + COLUMNS)
+GOT, ROWS = placed(lambda x, rows, first: onl.copy(-(onl.load(first[P8, F16]) + F16), dtype=x.dtype), 16)
+check("an index is negated", GOT, -(PLACES[:8, 0] + COLUMNS))
+
 _jit.settings.machine = "trn1.2xlarge"
 check("and goes to the cheaper engine on Trn1", lambda: busy_with_inverse("vector") < 512 / 0.96e9, True)
 try:

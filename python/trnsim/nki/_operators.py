@@ -170,6 +170,20 @@ View.assert_shape = _assert_shape
 View.as_tile = lambda self: self
 View.expand_dims = _expand_dims
 View.__repr__ = lambda self: f"tensor({tuple(self.shape)}, {self.dtype}, {('', 'sbuf', 'psum', 'hbm')[self.space]})"
+
+
+def _added(index, other):
+    """A place moves by numbers and indices; with a tile, it is the number that it stands for."""
+    return language.add(index, other) if isinstance(other, View) else _moved(index, other)
+
+
+_Places, _moved = _core.TileIndex, _core.TileIndex.__add__
+_Places.__add__ = _Places.__radd__ = _added
+for _op, _name in {**_ARITHMETIC, **_COMPARED}.items():
+    if _op != "add":
+        setattr(_Places, f"__{_op}__", _binary(_name)[0])
+        setattr(_Places, f"__r{_op}__", _binary(_name)[1])
+_Places.__neg__, _Places.__invert__, _Places.__abs__ = View.__neg__, View.__invert__, View.__abs__
 _Affine = _core.Affine
 for _op in ("__int__", "__index__"):
     setattr(_Affine, _op, lambda self: (_ for _ in ()).throw(

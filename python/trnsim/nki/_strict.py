@@ -9,8 +9,9 @@ import numpy as np
 
 from trnsim import _core
 from trnsim.nki import _places, _recipes
+from trnsim.nki._counted import counted, truth
 from trnsim.nki._isa import modes
-from trnsim.nki._state import Error, error, state
+from trnsim.nki._state import HBM, Error, error, state
 
 _View, _Mask, _Index = _core.View, _core.Mask, (_core.Affine, _core.TileIndex)
 _COUNTED = (*_Index, _Mask)
@@ -94,7 +95,7 @@ def _guarded(name, function, newer):
     required = [p.name for p in signature.parameters.values()
                 if p.default is p.empty and _KINDS.get(p.name) in (_TILE, _EITHER)]
     kept, sums = name in _recipes.KEPT, name == "nisa.nc_matmul" and "dst" in signature.parameters
-    operands = _operands(signature) if not newer and name.startswith("nl.") else ()
+    operands = _operands(name, signature) if not newer and name.startswith("nl.") else ()
 
     @functools.wraps(function)
     def call(*args, **named):
@@ -124,44 +125,27 @@ def _guarded(name, function, newer):
     return call
 
 
-def _operands(signature):
-    """The parameters of a function of two tiles that take each a tile; none: it is another function."""
-    operands = tuple(name for name in signature.parameters if name in ("condition", "x", "y"))
-    return operands if {"x", "y"} <= set(operands) else ()
+def _operands(name, signature):
+    """The parameters of a function of the language that take numbers of tiles; none: it takes places."""
+    if name in ("nl.load", "nl.load_transpose2d"):
+        return ()
+    operands = tuple(name for name in signature.parameters if name in ("condition", "x", "y", "value", "src", "data"))
+    return operands if "condition" not in operands or "x" in operands else ()
 
 
 def _with_tiles(operands, args, named):
-    """The arguments, an index beside a tile as the tile of its values in the tile's partitions, and a condition of
-    indices as one of 1 and 0: published kernels compare tiles with nl.arange, and choose by comparisons."""
-    parts = next((a.partitions for a in (*args, *named.values()) if a.__class__ is _View), None)
+    """The arguments, an index as the tile of its values, beside a tile in the tile's partitions, and a condition of
+    indices as one of 1 and 0: published kernels compare tiles with nl.arange, add it, and choose by comparisons."""
+    parts = next((a.partitions for a in (*args, *named.values()) if a.__class__ is _View and a.space != HBM), None)
 
     def tile(name, value):
-        if parts is None or value.__class__ not in _COUNTED:
+        if value.__class__ not in _COUNTED:
             return value
         if value.__class__ is _Mask:
-            return _held(value, parts) if name == "condition" else value
-        return _counted(value, parts)
+            return truth(value, parts) if parts and name == "condition" else value
+        return counted(value, parts)
     names = (*operands, *[""] * len(args))
     return tuple(map(tile, names, args)), {key: tile(key, value) for key, value in named.items()}
-
-
-def _counted(index, parts):
-    """The tile of an index's values; one of one partition gets `parts`."""
-    from trnsim.nki._isa.moves import iota
-    from trnsim.nki._language.indices import arange
-    if not getattr(index, "shape", ()):
-        return index
-    every = arange(parts)[(slice(None), *[None] * (len(index.shape) - 1))] if index.shape[0] == 1 else 0
-    return iota(every * 0 + index, np.int32)
-
-
-def _held(mask, parts):
-    """The tile of 1 and 0 of a comparison; one of numbers alone, which has no axes, stays."""
-    from trnsim.nki._emit import binary
-    from trnsim.nki._masks import mask_of
-    every = [binary("ge", _counted(part, parts), 0, np.uint8)
-             for part in mask_of(mask).inequalities() if getattr(part, "shape", ())]
-    return functools.reduce(lambda a, b: binary("mul", a, b, np.uint8), every) if every else mask
 
 
 def _of_call(name, problem):
@@ -192,8 +176,12 @@ def _bound(name, signature, args, named):
     try:
         return signature.bind(*args, **named).arguments
     except TypeError as problem:
-        newer = "; dst= is of the newer dialect, which scripts import as nki" if "'dst'" in str(problem) else ""
-        raise TypeError(f"{name}() {problem}{newer}") from None
+        asked = "'dst'" in str(problem) or "too many positional" in str(problem) and name.startswith("nisa.")
+        newer = asked and "dst" not in signature.parameters
+        raise TypeError(f"{name}() {problem}{_NEWER if newer else ''}") from None
+
+
+_NEWER = "; a destination (dst) is of the newer dialect, which scripts import as nki: here the result is returned"
 
 
 def _check(name, arguments, skipped, required):

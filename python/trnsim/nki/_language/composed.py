@@ -8,6 +8,7 @@ import sys
 import numpy as np
 
 from trnsim.nki import _dtypes
+from trnsim.nki import _counted
 from trnsim.nki import _emit as e
 from trnsim.nki._dtypes import FP32, code, is_integer
 from trnsim.nki._emit import FN, Result, binary, is_tile, put, temp, tile
@@ -197,6 +198,8 @@ def assign(target, value):
     """target[...] = value, for all that is not a tile of that size."""
     if isinstance(value, _LoopReduce):
         return value.into(target)
+    if isinstance(value, _counted.KINDS):
+        value = _counted.counted(value, target.partitions)
     if not is_tile(value):
         if target.space == HBM:
             return store(target, value)
