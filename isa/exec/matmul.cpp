@@ -268,7 +268,7 @@ void pe_transpose(const Instr& instr, std::uint32_t index, Context& context) {
   const View dst = view(instr, instr.dst, "dst", context);
   need(instr, dst.partitions == a.cols, "dst is not the transposed shape of a", "give dst the shape [F, P]");
   if (instr.b && !is_identity(view(instr, instr.b, "b", context), context)) return matmul(instr, index, context);
-  const bool special = !instr.bitwise && has_special(a, context);
+  const bool special = !instr.bitwise && !is_integer(a.dtype) && has_special(a, context);
   transpose(instr, dst, a, rounder(index, context), context);
   if (special) spread_specials(dst, rounder(index, context));
 }

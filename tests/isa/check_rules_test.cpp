@@ -48,6 +48,10 @@ TEST(CheckTranspose, TensorEngine) {
       refused(make(Opcode::kPeTranspose, Engine::kTensor, psum(64, 128, Dtype::kBf16), in), "must be [128, 64]"));
   EXPECT_TRUE(
       refused(make(Opcode::kPeTranspose, Engine::kTensor, psum(64, 64), sbuf(64, 129, Dtype::kBf16)), "128 x 128"));
+  for (const Dtype dtype : {Dtype::kUint8, Dtype::kInt16})
+    EXPECT_TRUE(accepted(make(Opcode::kPeTranspose, Engine::kTensor, psum(128, 64, dtype), sbuf(64, 128, dtype))));
+  EXPECT_TRUE(refused(make(Opcode::kPeTranspose, Engine::kTensor, psum(128, 64), sbuf(64, 128, Dtype::kInt32)),
+                      "cannot multiply int32"));
 }
 
 TEST(CheckTranspose, VectorEngine) {
@@ -70,7 +74,7 @@ TEST(CheckTensorTensor, ShapesAndMemories) {
 
 TEST(CheckTensorTensor, EngineOfTheOperation) {
   const auto ints = sbuf(128, 8, Dtype::kInt32), floats = sbuf(128, 8);
-  EXPECT_TRUE(refused(add(ints, ints, ints), "exact on GpSimdE only"));
+  EXPECT_TRUE(accepted(add(ints, ints, ints))) << "in fp32";
   const auto on_gpsimd = [](Instr& i) { i.engine = Engine::kGpSimd; };
   EXPECT_TRUE(accepted(with(add(ints, ints, ints), on_gpsimd)));
   EXPECT_TRUE(accepted(with(add(floats, floats, floats), on_gpsimd)));

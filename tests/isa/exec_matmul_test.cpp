@@ -73,7 +73,7 @@ TEST_F(MatMulExec, ATeamTransposesLargeTilesToo) {
 }
 
 TEST_F(MatMulExec, TransposesExactly) {
-  for (const Dtype dtype : {Dtype::kBf16, Dtype::kFp32, Dtype::kFp8E4m3}) {
+  for (const Dtype dtype : {Dtype::kBf16, Dtype::kFp32, Dtype::kFp8E4m3, Dtype::kUint8, Dtype::kInt16}) {
     const Tile a = on(kSbuf, 128, 96, dtype), dst = on(kPsum, 96, 128, dtype),
                fp32 = on(kPsum, 96, 128, Dtype::kFp32, 2048);
     fill_random(a, 3);

@@ -447,7 +447,69 @@ check("an index is repeated", GOT, PLACES[:8, 0] + COLUMNS)
 GOT, ROWS = placed(lambda x, rows, first: onl.copy(-(onl.load(first[P8, F16]) + F16), dtype=x.dtype), 16)
 check("an index is negated", GOT, -(PLACES[:8, 0] + COLUMNS))
 
+# ---- whole numbers of 32 bits: exact on GpSimdE, fp32 where VectorE is asked or one of them lies in PSUM
+LARGER = rng.integers(2**28, 2**29, (32, 64)).astype(np.int32)
+IN_FP32 = LARGER.astype(np.float32).astype(np.int64)
+SUMS = (IN_FP32 + IN_FP32[:, ::-1]).astype(np.float32).astype(np.int32), LARGER + LARGER[:, ::-1]
+
+
+def equal(got, want):
+    return np.array_equal(np.asarray(got), want)
+
+
+@nki.jit
+def word_sums(x, y, engine, psum):
+    out, a, b = memory(x.shape, nl.int32), tile(x.shape, nl.int32), tile(x.shape, nl.int32)
+    nisa.dma_copy(a, x)
+    nisa.dma_copy(b, y)
+    if psum:
+        c = nl.ndarray(x.shape, dtype=nl.int32, buffer=nl.psum)
+        nisa.tensor_copy(c, a)
+        a = c
+    d = tile(x.shape, nl.int32)
+    nisa.tensor_tensor(d, a, b, nl.add, engine=engine)
+    nisa.dma_copy(out, d)
+    return out
+
+
+for exact, engine, psum in ((1, nisa.engine.unknown, False), (1, nisa.engine.gpsimd, False),
+                            (0, nisa.engine.vector, False), (0, nisa.engine.unknown, True)):
+    check(f"a sum of words on {engine} psum {psum}", lambda e=engine, p=psum, n=exact: equal(
+        word_sums(LARGER, np.ascontiguousarray(LARGER[:, ::-1]), e, p), SUMS[n]), True)
+
+
+@older.jit
+def column_sums(x, engine):
+    out, t = onl.ndarray(x.shape, dtype=x.dtype, buffer=onl.shared_hbm), onl.load(x)
+    onl.store(out, oisa.tensor_tensor(t, t[:, 0:1], op=np.add, engine=engine))
+    return out
+
+
+check("a sum of words and a column", lambda: equal(column_sums(LARGER, oisa.unknown_engine), LARGER + LARGER[:, :1]), True)
+check("a sum of words and a column on VectorE", lambda: equal(column_sums(LARGER, oisa.vector_engine), (
+    IN_FP32 + IN_FP32[:, :1]).astype(np.float32).astype(np.int32)), True)
+
+
+# ---- TensorE moves whole numbers
+@nki.jit
+def whole_turned(x):
+    out, a = memory((x.shape[1], x.shape[0]), x.dtype), tile(x.shape, x.dtype)
+    nisa.dma_copy(a, x)
+    turned = nl.ndarray((x.shape[1], x.shape[0]), dtype=x.dtype, buffer=nl.psum)
+    nisa.nc_transpose(turned, a)
+    back = tile(turned.shape, x.dtype)
+    nisa.tensor_copy(back, turned)
+    nisa.dma_copy(out, back)
+    return out
+
+
+BITS = rng.integers(0, 2**32, (80, 40)).astype(np.uint32)
+for kind in (np.uint32, np.int32, np.uint16, np.int16, np.uint8, np.int8):
+    check(f"TensorE transposes {kind.__name__}", lambda k=kind: equal(whole_turned(BITS.astype(k)), BITS.astype(k).T), True)
+
 _jit.settings.machine = "trn1.2xlarge"
+check("TensorE of NeuronCore-v2 transposes uint8", lambda: equal(whole_turned(BITS.astype(np.uint8)),
+                                                                BITS.astype(np.uint8).T), True)
 check("and goes to the cheaper engine on Trn1", lambda: busy_with_inverse("vector") < 512 / 0.96e9, True)
 try:
     drawn(WORDS)

@@ -235,14 +235,16 @@ def combined(name, x, y, result):
         y = in_sbuf(y)
     out = result.tile(shape, out_type)
     engine = VECTOR if result.engine == ANY else result.engine
-    if name == "pow" or (name in ("add", "sub", "mul") and _whole_words(x.code, y.code, out.code)):
+    if name == "pow" or (result.engine != VECTOR and _exact(name, x, y, out)):
         engine, x, y = GPSIMD, in_sbuf(x), in_sbuf(y)
     put("tensor_tensor", engine, out, x, y, alu0=ALU[name], mask=result.mask)
     return out
 
 
-def _whole_words(*codes):
-    return all(is_integer(code) and _dtypes.size_of(code) == 4 for code in codes)
+def _exact(name, *tiles):
+    """Whether GpSimdE does it in 32-bit integers. In the newer dialect VectorE does it in fp32 where one is in PSUM."""
+    words = all(is_integer(t.code) and _dtypes.size_of(t.code) == 4 for t in tiles)
+    return name in ("add", "sub", "mul") and words and not (state.newer and any(t.space == PSUM for t in tiles))
 
 
 def with_scalar(data, name, operand, reverse, result, out_type):

@@ -22,9 +22,6 @@ def tensor_tensor(data1, data2, op, *, dtype=None, mask=None, engine=modes.engin
         shape = _core.common(data1, data2)  # it reads each element again
         data1 = e.spread(data1, shape, in_psum=data2.space != PSUM)
         data2 = e.spread(data2, shape, in_psum=data1.space != PSUM)
-        out = e.result(shape, code(dtype, e.elementwise_type(name, data1, data2)))
-        put("tensor_tensor", e.GPSIMD if name == "pow" else e.VECTOR, out, data1, data2, alu0=ALU[name], mask=mask)
-        return out
     if dtype is None and name in e.COMPARISONS:
         dtype = _dtypes.dtype_of(_dtypes.promote(data1.code, data2.code))
     return e.combined(name, data1, data2, Result(dtype, mask, into=e.destination(), engine=modes.engine_code(engine)))
