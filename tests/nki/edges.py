@@ -447,6 +447,26 @@ check("an index is repeated", GOT, PLACES[:8, 0] + COLUMNS)
 GOT, ROWS = placed(lambda x, rows, first: onl.copy(-(onl.load(first[P8, F16]) + F16), dtype=x.dtype), 16)
 check("an index is negated", GOT, -(PLACES[:8, 0] + COLUMNS))
 
+# ---- an assigned tile has its axes first, and is repeated along those that it lacks
+def assigned(shape, part):
+    @older.jit
+    def kernel(x):
+        out, t = onl.ndarray(shape, dtype=x.dtype, buffer=onl.shared_hbm), onl.ndarray(shape, dtype=x.dtype, buffer=onl.sbuf)
+        t[...] = part(onl.load(x))
+        onl.store(out, t)
+        return out
+    return lambda: kernel(PLACES[:, 0, :6])
+
+
+SIX = PLACES[:, 0, :6]
+for shape, part, want in (((20, 20, 2), lambda t: t[:, 0:1], SIX[:, :1, None]), ((20, 6, 3), lambda t: t, SIX[:, :, None]),
+                          ((20, 3, 6), lambda t: t, SIX[:, None]), ((20, 3, 6), lambda t: t[0:1], SIX[:1, None])):
+    check(f"assigned to {shape}", assigned(shape, part), np.broadcast_to(want, shape))
+
+GOT, ROWS = placed(lambda x, rows, first: onl.load(x[onl.copy(rows[0, 0:1], dtype=onl.float32)[0, 0], :, 0:4])[0:1] *
+                   onl.ones((8, 1), dtype=onl.float32), 4)
+check("one number of fp32 as an index", GOT, np.broadcast_to(PLACES[7, :1, :4], (8, 4)))
+
 # ---- whole numbers of 32 bits: exact on GpSimdE, fp32 where VectorE is asked or one of them lies in PSUM
 LARGER = rng.integers(2**28, 2**29, (32, 64)).astype(np.int32)
 IN_FP32 = LARGER.astype(np.float32).astype(np.int64)

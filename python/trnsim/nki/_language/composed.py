@@ -211,5 +211,7 @@ def assign(target, value):
     if value.by_values or target.by_values:
         raise error("a tile at a place that is known only at run time is assigned",
                     "use nisa.tensor_copy" if state.newer else "use nisa.tensor_copy_dynamic_src or _dst")
+    if value.ndim < target.ndim and value.size != target.size:
+        value, _ = e.alike(value, target)
     current().copy(target, value)
     return None

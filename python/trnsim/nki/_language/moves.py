@@ -82,7 +82,7 @@ def _index_of(view):
             index = index._cut(axis, 0, 1)
     if index.cols != 1:
         index = index._reshape([index.partitions * index.cols, 1]) if index.partitions == 1 else index
-    if not is_integer(index.code):
+    if not is_integer(index.code) and (index.size > 1 or state.newer):
         raise error(f"an index tile of {index.dtype}", "give whole numbers: nl.copy(index, dtype=nl.int32)")
     if index.code != _dtypes.INT32:
         if _dtypes.size_of(index.code) == 4 and is_integer(index.code):
