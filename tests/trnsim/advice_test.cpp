@@ -11,6 +11,7 @@
 #include "trnsim/job/settings.h"
 #include "trnsim/plans/ablate.h"
 #include "trnsim/plans/answer.h"
+#include "trnsim/plans/known_blocks.h"
 #include "trnsim/plans/possible.h"
 #include "trnsim/project/estimate.h"
 #include "trnsim/run/run.h"
@@ -141,9 +142,13 @@ class FittingChange : public testing::TestWithParam<Request (*)()> {};
 TEST_P(FittingChange, FitsAndTakesThePromisedTime) {
   const Request request = GetParam()();
   const Job before = request.job_of(request.settings);
-  ASSERT_FALSE(project_if_it_fits(before).memory.fits());
-  const std::optional<Change> change = fitting_change(request.settings, request.job_of);
+  KnownBlocks known;
+  const SharedBlocks& blocks = known.of(before.machine);
+  ASSERT_FALSE(project_if_it_fits(before, {.shared = &known.of(before.machine)}).memory.fits());
+  const std::size_t found = blocks.compiled.found();
+  const std::optional<Change> change = fitting_change(request.settings, request.job_of, &known);
   ASSERT_TRUE(change);
+  EXPECT_GT(blocks.compiled.found(), found);  // no plan's blocks are compiled twice
   const Job with = request.job_of(changed(request.settings, *change));
   const Projection p = project(with);
   EXPECT_TRUE(p.memory.fits()) << settings_text(*change);

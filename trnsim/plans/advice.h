@@ -44,8 +44,8 @@ std::vector<Change> advise(const Settings& settings, const JobOf& job_of, const 
 
 /// A change that makes a job fit: another plan or smaller micro-batches on its cores, else more cores, with the
 /// nearest possible batch of the optimizer; `seconds` and `dollars` are projected, `speed_up` is 0. Nothing
-/// when none of them fits. Takes a few compilations.
-std::optional<Change> fitting_change(const Settings& settings, const JobOf& job_of);
+/// when none of them fits. Takes a few compilations; `known`: as for advise().
+std::optional<Change> fitting_change(const Settings& settings, const JobOf& job_of, KnownBlocks* known = nullptr);
 /// The fitting change as the fix of an Error: its settings, and the whole command where it has them already.
 std::string fix_text(const std::optional<Change>& fitting_change, const std::vector<std::string>& typed = {});
 

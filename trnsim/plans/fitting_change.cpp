@@ -10,6 +10,7 @@
 #include "hw/params.h"
 #include "trnsim/plans/advice.h"
 #include "trnsim/plans/answer.h"
+#include "trnsim/plans/known_blocks.h"
 #include "trnsim/plans/plan_space.h"
 #include "trnsim/plans/possible.h"
 #include "workloads/models/model.h"
@@ -64,18 +65,19 @@ std::string needs_text(const Projection& p) {
 }
 
 /// The change `more` with the plan that then fits; nothing when no plan fits.
-std::optional<Change> fitted(const Settings& settings, const JobOf& job_of, const Values& more) {
+std::optional<Change> fitted(const Settings& settings, const JobOf& job_of, const Values& more, KnownBlocks& known) {
   Change change{.settings = more, .text = ""};
   bool fits = false;
   const auto problem = problem_of([&] {
     const Job before = job_of(settings), wider = job_of(changed(settings, change));
-    std::optional<Job> near = nearest_that_fits(wider);
+    std::optional<Job> near = nearest_that_fits(wider, known.of(wider.machine));
     if (!near) return;
     if (!more.empty()) keep_batch(*near, before);
     Values values = plan_changes(before, *near);
     std::ranges::sort(values);
     change.settings.insert(change.settings.end(), values.begin(), values.end());
-    const Projection p = project_if_it_fits(job_of(changed(settings, change)));
+    const Job after = job_of(changed(settings, change));
+    const Projection p = project_if_it_fits(after, {.shared = &known.of(after.machine)});
     fits = p.memory.fits();
     if (fits) change.seconds = p.time.total, change.dollars = p.dollars, change.text = needs_text(p);
   });
@@ -85,12 +87,14 @@ std::optional<Change> fitted(const Settings& settings, const JobOf& job_of, cons
 
 }  // namespace
 
-std::optional<Change> fitting_change(const Settings& settings, const JobOf& job_of) {
+std::optional<Change> fitting_change(const Settings& settings, const JobOf& job_of, KnownBlocks* known) {
   const Job job = job_of(settings);
   if (job.generation) return {};  // its error names the cores that hold it
-  if (auto change = fitted(settings, job_of, {})) return change;
+  KnownBlocks own;
+  KnownBlocks& blocks = known ? *known : own;
+  if (auto change = fitted(settings, job_of, {}, blocks)) return change;
   for (const Values& more : more_cores(settings, job))
-    if (auto change = fitted(settings, job_of, more)) return change;
+    if (auto change = fitted(settings, job_of, more, blocks)) return change;
   return {};
 }
 

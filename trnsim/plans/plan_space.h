@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +10,8 @@
 #include "trnsim/job.h"
 
 namespace trnsim {
+
+struct SharedBlocks;  // trnsim/project/stages.h
 
 /// Values to try; an empty list means the job's own.
 struct PlanMoves {
@@ -26,6 +29,9 @@ struct PlanMoves {
 /// All combinations on the job's cores with its batch of the optimizer, in the lists' order, the last list fastest;
 /// without those that leave cores idle, or shard an optimizer's state over a single data-parallel rank.
 std::vector<Job> plans_near(const Job& job, const PlanMoves& moves);
+
+/// As nearest_that_fits(job), with blocks that projections of such jobs have in common.
+std::optional<Job> nearest_that_fits(const Job& job, SharedBlocks& shared);
 
 /// The settings of `after`'s plan that are not those of `before`, in the order of plan_settings().
 std::vector<std::pair<std::string, std::string>> plan_changes(const Job& before, const Job& after);

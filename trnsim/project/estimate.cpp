@@ -79,7 +79,7 @@ Estimate estimate(const std::string& name, const Settings& settings, double sequ
   out.projection = project_if_it_fits(
       out.job, {.exact = settings.machine.exact, .shared = most > 0 ? &known.of(out.job.machine) : nullptr});
   if (out.fits() && most > 0) out.changes = advise(settings, job, out.projection, most, &known);
-  if (!out.fits()) out.fitting_change = fitting_change(settings, job);
+  if (!out.fits()) out.fitting_change = fitting_change(settings, job, &known);
   return out;
 }
 

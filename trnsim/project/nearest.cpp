@@ -106,6 +106,10 @@ Job soonest_of_more(const Job& near, const std::vector<Job>& plans, const Fits& 
 
 std::optional<Job> nearest_that_fits(const Job& job) {
   SharedBlocks shared{job.machine.target()};
+  return nearest_that_fits(job, shared);
+}
+
+std::optional<Job> nearest_that_fits(const Job& job, SharedBlocks& shared) {
   const auto fits = [&](const Job& candidate) {
     bool compiled = false;
     const auto problem = problem_of([&] {

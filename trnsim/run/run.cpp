@@ -252,10 +252,11 @@ class Run {
 
   Job job_with(const Settings& s) const { return job_on(workload_, s, data_.get(), {}); }
 
-  [[noreturn]] void refuse() const {
+  [[noreturn]] void refuse() {
     if (observer_.note)
       observer_.note(fmt::format("{} does not fit as given: searching for a plan that fits", out_.text));
-    const auto change = fitting_change(out_.settings, [this](const Settings& s) { return job_with(s); });
+    const auto change = fitting_change(
+        out_.settings, [this](const Settings& s) { return job_with(s); }, known_ ? &*known_ : nullptr);
     require_fit(*out_.job, out_.projection->memory, fix_text(change, out_.typed));
     throw Error{Fault::kInternal, workload_.name, "both fits and does not fit",
                 "please report this with the command that you ran"};
