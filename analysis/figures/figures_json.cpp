@@ -228,7 +228,8 @@ template <class... Parts>
 Json job_json(const Figures& f, const Parts&... parts) {
   Json out = section_json(f, "job", parts...);
   const std::vector<const char*> trains{kTrains, "train_samples_per_second", "train_steps_per_second", "eval_runtime"},
-      generates{kGenerates, "time_to_first_token_seconds", "time_per_output_token_p50_seconds"};
+      generates{kGenerates, "time_to_first_token_seconds", "time_per_output_token_p50_seconds",
+                "instance_tokens_per_second"};
   for (const char* name : f.generates() ? trains : generates)
     if (out[name].is_null()) out.erase(name);
   if (f.generates()) rename(out, kTrainsElsewhere, kGeneratesElsewhere);
