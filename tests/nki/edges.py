@@ -463,6 +463,8 @@ for shape, part, want in (((20, 20, 2), lambda t: t[:, 0:1], SIX[:, :1, None]), 
                           ((20, 3, 6), lambda t: t, SIX[:, None]), ((20, 3, 6), lambda t: t[0:1], SIX[:1, None])):
     check(f"assigned to {shape}", assigned(shape, part), np.broadcast_to(want, shape))
 
+GOT, ROWS = placed(lambda x, rows, first: onl.where(P8 < 5, onl.load(first[P8]), -1.0)[:, 0, :], 16)
+check("a choice by an index beside rows of a tensor", GOT, np.where(np.arange(8)[:, None] < 5, PLACES[:8, 0], -1))
 GOT, ROWS = placed(lambda x, rows, first: onl.load(x[onl.copy(rows[0, 0:1], dtype=onl.float32)[0, 0], :, 0:4])[0:1] *
                    onl.ones((8, 1), dtype=onl.float32), 4)
 check("one number of fp32 as an index", GOT, np.broadcast_to(PLACES[7, :1, :4], (8, 4)))

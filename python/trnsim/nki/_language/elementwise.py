@@ -149,7 +149,9 @@ def mod(x, y, dtype=None, mask=None):
 
 def where(condition, x, y, *, dtype=None, mask=None):
     """x where the condition holds, else y."""
-    condition = tile(condition)
+    operands = [tile(condition), *(tile(t) if is_tile(t) else t for t in (x, y))]
+    longest = max(filter(is_tile, operands), key=lambda t: t.ndim)
+    condition, x, y = (e.alike(t, longest)[0] if is_tile(t) else t for t in operands)
     shape = _core.common(condition, x) if is_tile(x) else condition.shape
     if is_tile(y):
         shape = _core.common(e.spread(condition, shape), tile(y))
