@@ -529,7 +529,25 @@ BITS = rng.integers(0, 2**32, (80, 40)).astype(np.uint32)
 for kind in (np.uint32, np.int32, np.uint16, np.int16, np.uint8, np.int8):
     check(f"TensorE transposes {kind.__name__}", lambda k=kind: equal(whole_turned(BITS.astype(k)), BITS.astype(k).T), True)
 
+
+
+@older.jit
+def turned_by_any(x):
+    out = onl.ndarray((x.shape[1], x.shape[0]), dtype=x.dtype, buffer=onl.shared_hbm)
+    onl.store(out, onl.transpose(onl.load(x)))
+    return out
+
+
+def by_tensor(kind):
+    return turned_by_any.compile(BITS.astype(kind)).time()["engines"]["tensor"]["busy"] > 0
+
+
+check("more than 32 x 32 numbers are TensorE's to transpose", lambda: [by_tensor(k) for k in (np.uint8, np.int32)], [True, True])
+check("and as they are", lambda: [equal(turned_by_any(BITS.astype(k)), BITS.astype(k).T) for k in (np.uint8, np.int32)], [True, True])
+
 _jit.settings.machine = "trn1.2xlarge"
+check("TensorE of NeuronCore-v2 would round words", lambda: [by_tensor(k) for k in (np.uint8, np.int32)], [True, False])
+check("which stay as they are", lambda: equal(turned_by_any(BITS.astype(np.int32)), BITS.astype(np.int32).T), True)
 check("TensorE of NeuronCore-v2 transposes uint8", lambda: equal(whole_turned(BITS.astype(np.uint8)),
                                                                 BITS.astype(np.uint8).T), True)
 check("and goes to the cheaper engine on Trn1", lambda: busy_with_inverse("vector") < 512 / 0.96e9, True)

@@ -2,7 +2,7 @@
 from trnsim import _core
 from trnsim.nki import _emit as e
 from trnsim.nki import _masks
-from trnsim.nki._dtypes import FP8, FP32, code, is_integer
+from trnsim.nki._dtypes import FP8, FP32, code, is_integer, size_of
 from trnsim.nki._emit import put, tile
 from trnsim.nki._isa import modes
 from trnsim.nki._language.moves import copy
@@ -121,7 +121,8 @@ def nc_transpose(data, *, mask=None, dtype=None, engine=modes.engine.unknown):
     to = ([(0, shape[0])] if data.cols == shape[0] else ranges[1:]) + ranges[:1]
     which = modes.engine_code(engine)
     small = data.partitions <= 32 and data.cols <= 32
-    if which == e.VECTOR or (which == e.ANY and (small or is_integer(data.code))):
+    words = is_integer(data.code) and size_of(data.code) > 2 and not e.moves_bits()  # TensorE would round them
+    if which == e.VECTOR or (which == e.ANY and (small or words)):
         out = e.result(shape, data.code)
         _in_squares(data, _masks.cut(out, to))
     else:
