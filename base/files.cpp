@@ -46,7 +46,7 @@ void sync_folder(const fs::path& path) {
 
 constexpr std::string_view kTemporary = ".tmp";
 constexpr std::size_t kReadPart = std::size_t{1} << 16;     // a pipe holds as much
-constexpr std::size_t kGathered = std::size_t{1} << 18;    // smaller pieces are written together
+constexpr std::size_t kGathered = std::size_t{1} << 18;     // smaller pieces are written together
 constexpr std::size_t kMostUnknown = std::size_t{1} << 29;  // of a pipe or a device, which may never end
 
 /// Removes temporary files of `path` whose writers are gone: a writer locks its own.

@@ -69,7 +69,7 @@ int main(int argc, char** argv) {
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
   setenv("SYSTEMC_MEMPOOL_DONT_USE", "1", 0);  // SystemC's own pool does not look whether there was memory
-  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of write(), see cli::print
+  std::signal(SIGPIPE, SIG_IGN);               // a closed pipe is an error of write(), see cli::print
   base::catch_interrupts();
   try {
     return with_lost_output(cli::dispatch(argc, argv));

@@ -100,8 +100,7 @@ std::vector<CachedModule> modules_of(const fs::path& folder, const std::string& 
   for (auto entry = fs::recursive_directory_iterator{folder, fs::directory_options::skip_permission_denied, unreadable};
        !unreadable && entry != fs::recursive_directory_iterator{}; entry.increment(unreadable))
     if (entry->is_directory()) add(entry->path());
-  if (out.empty())
-    throw Error{Fault::kData, folder.string(), "has no module of the Neuron compile cache", fix};
+  if (out.empty()) throw Error{Fault::kData, folder.string(), "has no module of the Neuron compile cache", fix};
   std::ranges::sort(out, {}, [](const CachedModule& one) { return one.file; });
   return out;
 }

@@ -82,8 +82,8 @@ void for_buffers(auto& instr, const auto& f) {
 class Allocator {
  public:
   /// The order is read no further ahead than places depend on it, unless spills, which do on all of it, are allowed.
-  Allocator(const VirtualBlock& block, const Lists& named, const isa::Geometry& geometry, bool rotate,
-            NextInstr next, bool may_spill)
+  Allocator(const VirtualBlock& block, const Lists& named, const isa::Geometry& geometry, bool rotate, NextInstr next,
+            bool may_spill)
       : block_{block},
         named_{named},
         save_ring_{static_cast<std::uint8_t>(geometry.dma_rings - 2)},

@@ -366,10 +366,10 @@ TEST_F(FirstSight, CommandLinesOfTrainersArePasted) {
   EXPECT_EQ(ran.code, 0) << ran.err;
   EXPECT_THAT(ran.err, HasSubstr("does not need them: --do_train --save-strategy"));
   EXPECT_EQ(result("a")["workload"]["options"]["bf16"], true);
-  const Ran llama = run(
-      "run llama2_7b_dolly --mode timed --zero_1 False --gradient_checkpointing True --save_total_limit -1 "
-      "--output_dir " +
-      at("b"));
+  const Ran llama =
+      run("run llama2_7b_dolly --mode timed --zero_1 False --gradient_checkpointing True --save_total_limit -1 "
+          "--output_dir " +
+          at("b"));
   EXPECT_EQ(llama.code, 0) << llama.err;
   EXPECT_THAT(llama.out, Not(HasSubstr("ZeRO-1, rec")));
   EXPECT_THAT(llama.out, HasSubstr("recompute full"));

@@ -85,14 +85,14 @@ TEST(ExactGraphs, PrecisionIsReducedToAnyFormat) {
 // Numbers that int32 does not hold have no fraction: 3e9, 2^31, Inf and NaN stay as they are.
 TEST(ExactGraphs, LargeNumbersAreRounded) {
   const std::string numbers = "[2.5, 3.5, -0.75, 8388607.5, 3.0e9, -5.0e10, 2147483648.0, 0x7F800000, 0x7FC00000]";
-  EXPECT_EQ(met(constant("a", numbers, "9xf32") + "  %r = stablehlo.round_nearest_even %a : tensor<9xf32>\n" +
-                expected("r", "[2.0, 4.0, -1.0, 8388608.0, 3.0e9, -5.0e10, 2147483648.0, 0x7F800000, 0x7FC00000]",
-                         "9xf32")),
-            1);
-  EXPECT_EQ(met(constant("a", "[1.5, -2.5, 1.0e30]", "3xbf16") +
-                "  %r = stablehlo.round_nearest_even %a : tensor<3xbf16>\n" +
-                expected("r", "[2.0, -2.0, 1.0e30]", "3xbf16")),
-            1);
+  EXPECT_EQ(
+      met(constant("a", numbers, "9xf32") + "  %r = stablehlo.round_nearest_even %a : tensor<9xf32>\n" +
+          expected("r", "[2.0, 4.0, -1.0, 8388608.0, 3.0e9, -5.0e10, 2147483648.0, 0x7F800000, 0x7FC00000]", "9xf32")),
+      1);
+  EXPECT_EQ(
+      met(constant("a", "[1.5, -2.5, 1.0e30]", "3xbf16") + "  %r = stablehlo.round_nearest_even %a : tensor<3xbf16>\n" +
+          expected("r", "[2.0, -2.0, 1.0e30]", "3xbf16")),
+      1);
 }
 
 TEST(ExactGraphs, TangentsNearTheirPoles) {
