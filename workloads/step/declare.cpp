@@ -1,6 +1,8 @@
 // The tensors that a step's graph has in common with others: weights, gradients, inputs of micro-batches.
 #include <fmt/format.h>
 
+#include "base/error.h"
+#include "workloads/models/lora.h"
 #include "workloads/step/optimizer_step.h"
 
 namespace workloads {
