@@ -37,6 +37,11 @@ def chosen_by_compiler(x):
 
 
 @nki.jit
+def left_out(x):
+    return copied(x, dge_mode=None)
+
+
+@nki.jit
 def by_hardware(x):
     return copied(x, dge_mode=nisa.dge_mode.hwdge)
 
@@ -49,6 +54,7 @@ LOADED, CHOSEN, HARDWARE = (microseconds(k) for k in (loaded, chosen_by_compiler
 EACH = 0.559  # us: the descriptors of one copy
 check("descriptors of loads and stores are made before", lambda: LOADED < COPIES * EACH, True)
 check("copies without a mode are as loads and stores", lambda: abs(CHOSEN - LOADED) < 1, True)
+check("None is no mode", lambda: microseconds(left_out) == CHOSEN, True)
 check("both units make those of hwdge", lambda: 0 < HARDWARE - COPIES * EACH < 20, True)
 
 print(f"{COUNT[0]} checks")

@@ -90,7 +90,7 @@ def affine_select(pred, on_true_tile, on_false_value, *, mask=None, dtype=None):
 # ---- DMA
 def dma_copy(*, dst, src, mask=None, dst_rmw_op=None, oob_mode=modes.oob_mode.error,
              dge_mode=modes.dge_mode.unknown):
-    state.descriptors.add((dge_mode.name, modes.engine.unknown.name))
+    state.descriptors.add(((dge_mode or modes.dge_mode.unknown).name, modes.engine.unknown.name))
     add = dst_rmw_op is not None
     if add and alu_name(dst_rmw_op) != "add":
         raise error("dma_copy adds only", "use np.add")
