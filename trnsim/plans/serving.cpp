@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "analysis/cost/cost.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "hw/params.h"
@@ -32,10 +33,13 @@ void price(Served& one) {
   const auto of_request =
       static_cast<double>(writes ? one.job.generation->new_tokens : one.job.generation->prompt_tokens);
   one.requests = one.at_once() / one.latency;
-  one.tokens = one.requests * of_request;
+  // In the order of work_figures() and of a generation's own dollars: verbs agree to the last digit.
+  const double tokens = one.job.sequences_per_step() * of_request;
+  one.tokens = tokens / one.latency * copies_of(one.job);
   if (!one.job.price_per_hour) return;
-  one.dollars = *generation_dollars(one.job, one.latency) / one.job.sequences_per_step() * 1e6;
-  one.token_dollars = *one.dollars / of_request;
+  const double dollars = *generation_dollars(one.job, one.latency);
+  one.dollars = dollars / one.job.sequences_per_step() * 1e6;
+  one.token_dollars = analysis::per_million(dollars, tokens);
 }
 
 Settings with_batch(Settings settings, std::int64_t batch) {
