@@ -50,7 +50,7 @@ struct TimedInstr {
   std::uint32_t first_wait = 0;  // in Stream::waits
   std::uint32_t transfer = 0;    // kDma: in TimedBlock::transfers
   std::uint8_t wait_count = 0;
-  std::uint8_t far_waits = 0;  // the first ones: for engines' results of another operation
+  std::uint8_t far_waits = 0;  // the first ones: for an exchange between physical cores
   bool signal = false;
   std::uint8_t queue = 0;
 };

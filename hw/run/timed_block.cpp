@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <set>
 
 #include "base/error.h"
+#include "hw/run/exchanges.h"
+#include "hw/run/extent.h"
 #include "isa/asm.h"
 #include "isa/flops.h"
 #include "isa/names.h"
@@ -34,28 +35,6 @@ class ActivationTable {
 
  private:
   std::optional<isa::Fn> held_;
-};
-
-/// The partitions and bytes that a tile in SBUF touches at most.
-struct Extent {
-  int first_partition, end_partition;
-  std::int64_t first_byte, end_byte;
-
-  explicit Extent(const isa::Tile& tile)
-      : first_partition{tile.start},
-        end_partition{tile.start + tile.partitions},
-        first_byte{tile.offset},
-        end_byte{tile.offset + isa::size_of(tile.dtype)} {
-    for (int d = 0; d < tile.rank; ++d) {
-      const std::int64_t span =
-          std::int64_t{tile.free[d].step} * (std::int64_t{tile.free[d].size} - 1) * isa::size_of(tile.dtype);
-      (span < 0 ? first_byte : end_byte) += span;
-    }
-  }
-  bool overlaps(const Extent& other) const {
-    return first_partition < other.end_partition && other.first_partition < end_partition &&
-           first_byte < other.end_byte && other.first_byte < end_byte;
-  }
 };
 
 constexpr int kSquares = 4;  // a PE tile is made of quarters of the array's rows and of its columns
@@ -275,27 +254,7 @@ class BlockTimer {
       if (instr.waits[w].sem >= isa::kFirstCcSemaphore) out_.collectives = true;
       stream.waits.push_back(instr.waits[w]);
     }
-    if (joined_) find_far_waits(instr, stream, timed);
-  }
-
-  void find_far_waits(const isa::Instr& instr, Stream& stream, TimedInstr& timed) {
-    if (is_compute(instr)) {
-      const auto first = stream.waits.end() - instr.wait_count;
-      const auto end = std::partition(first, stream.waits.end(),
-                                      [&](const isa::Wait& wait) { return begins_to_follow(wait, instr.label); });
-      timed.far_waits = static_cast<std::uint8_t>(end - first);
-    }
-    if (instr.signal) signals_[static_cast<std::size_t>(instr.engine)].push_back(instr.label);
-  }
-
-  /// Whether the instruction that meets `wait` is a compute engine's, of another operation, and the first that this one
-  /// waits for: once the other core's part has begun to arrive, it keeps up. The experts of a mixture are operations of
-  /// one name, as libraries compute them together.
-  bool begins_to_follow(const isa::Wait& wait, std::uint32_t label) {
-    if (wait.sem >= isa::kEngineCount || wait.count == 0) return false;
-    const std::vector<std::uint32_t>& of = signals_[wait.sem];
-    if (wait.count > of.size() || of[wait.count - 1] == label) return false;
-    return followed_.emplace(of[wait.count - 1], label).second;
+    if (joined_) timed.far_waits = exchanges_.sort(instr, std::span{stream.waits}.last(instr.wait_count));
   }
 
   std::uint32_t slot_of(const isa::Instr& instr) {
@@ -327,10 +286,9 @@ class BlockTimer {
   TimedBlock out_;
   ActivationTable table_;
   Stationary stationary_;
-  std::array<std::vector<std::uint32_t>, isa::kEngineCount> signals_;  // labels of those that raise its semaphore
-  std::set<std::pair<std::uint32_t, std::uint32_t>> followed_;         // labels: one that waits for the other, first
-  std::vector<std::vector<std::uint32_t>> slots_;                      // per label: their numbers
-  std::vector<Last> last_;                                             // of each slot
+  Exchanges exchanges_;
+  std::vector<std::vector<std::uint32_t>> slots_;  // per label: their numbers
+  std::vector<Last> last_;                         // of each slot
   std::array<std::map<Price, std::uint32_t>, isa::kEngineCount> prices_;
   bool sbuf_shared_ = false;
   bool psum_shared_ = false;

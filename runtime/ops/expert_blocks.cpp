@@ -115,11 +115,21 @@ class ExpertBlocks {
       e_.fill(zeros, 0);
       e_.store(e_.hbm(node_.out[0], row, parts), zeros);
     }
-    for (std::int64_t b = 0; b < n_.blocks; ++b) one(b);
+    for (std::int64_t b = 0; b < n_.blocks; ++b) {
+      if (b > 0) next_iteration();
+      one(b);
+    }
   }
 
  private:
   using Panels = std::vector<Tile>;  // of 128 rows or less
+
+  /// A block ends before the next one begins: which expert that is for is known only when it runs, and it adds to rows
+  /// that this one has written (NxD, modules/moe/blockwise.py). Assumed: the kernel's loop is one of the sequencers'.
+  void next_iteration() {
+    for (std::size_t engine = 0; engine < isa::kEngineCount; ++engine)
+      e_.emit({.op = Opcode::kWait, .engine = static_cast<isa::Engine>(engine), .imm0 = 1});
+  }
 
   /// A block, in two operations: both cores have to see the sums in between, and the rows that a block before has
   /// added.

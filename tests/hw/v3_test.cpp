@@ -77,16 +77,16 @@ TEST(LogicalCores, AreHalfAsManyAndTwiceAsFastWithTheSameLatency) {
 }
 
 /// Two chains: an operation that reads another's result waits once for the other core's part, whatever its tiles; one
-/// that reads its own does not.
+/// that reads its own does not, nor does one that takes the place of another's operand.
 TEST(LogicalCores, SeeEachOthersPartOfAnOperationLater) {
   using namespace tiny;
-  const auto seconds_of = [](std::uint32_t second_label, const char* exchange) {
+  const auto seconds_of = [](std::uint32_t second_label, int second_reads, const char* exchange) {
     std::vector<Instr> instrs;
     for (int tile = 0; tile < 3; ++tile) {
-      const std::uint32_t at = 2048 * static_cast<std::uint32_t>(tile);
+      const int at = 2048 * tile;
       instrs.push_back(signal(copy(Engine::kVector, sbuf(128, 512, 16384 + at), sbuf(128, 512, at))));
-      instrs.push_back(after(activate(sbuf(128, 512, 32768 + at), sbuf(128, 512, 16384 + at)), sem(Engine::kVector),
-                             static_cast<std::uint32_t>(tile) + 1));
+      instrs.push_back(after(activate(sbuf(128, 512, 32768 + at), sbuf(128, 512, second_reads + at)),
+                             sem(Engine::kVector), static_cast<std::uint32_t>(tile) + 1));
       instrs.back().label = second_label;
     }
     isa::Program made = program(instrs);
@@ -94,7 +94,24 @@ TEST(LogicalCores, SeeEachOthersPartOfAnOperationLater) {
     const std::vector<std::string> set{std::string{"chip.exchange="} + exchange};
     return hw::seconds(run(made, hw::load_machine("trn2.3xlarge", set)).total);
   };
-  EXPECT_NEAR(seconds_of(1, "10us") - seconds_of(1, "0us"), 10e-6, 1e-6);
+  EXPECT_NEAR(seconds_of(1, 16384, "10us") - seconds_of(1, 16384, "0us"), 10e-6, 1e-6);
+  EXPECT_DOUBLE_EQ(seconds_of(0, 16384, "10us"), seconds_of(0, 16384, "0us"));
+  EXPECT_DOUBLE_EQ(seconds_of(1, 65536, "10us"), seconds_of(1, 65536, "0us"));
+}
+
+/// A load of another operation's store waits as well: HBM is shared, but the other core's part comes later.
+TEST(LogicalCores, SeeEachOthersStoresLater) {
+  using namespace tiny;
+  const auto seconds_of = [](std::uint32_t second_label, const char* exchange) {
+    std::vector<Instr> instrs{dma(hbm(128, 512, 0), sbuf(128, 512, 0), 0)};
+    instrs.push_back(after(dma(sbuf(128, 512, 4096), hbm(128, 512, 0), 1), isa::kFirstDmaSemaphore, 1));
+    instrs.back().label = second_label;
+    isa::Program made = program(instrs);
+    made.blocks[0].labels = {"first", "second"};
+    const std::vector<std::string> set{std::string{"chip.exchange="} + exchange};
+    return hw::seconds(run(made, hw::load_machine("trn2.3xlarge", set)).total);
+  };
+  EXPECT_NEAR(seconds_of(1, "10us") - seconds_of(1, "0us"), 10e-6, 1e-7);
   EXPECT_DOUBLE_EQ(seconds_of(0, "10us"), seconds_of(0, "0us"));
 }
 
