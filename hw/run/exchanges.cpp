@@ -8,13 +8,11 @@
 namespace hw {
 namespace {
 
-constexpr std::int64_t kCell = 64;
-
-bool computes(const isa::Instr& instr) {
-  return !isa::is_dma(instr.op) && !isa::is_collective(instr.op) && isa::reads(instr).size() > 0;
-}
+bool is_on_chip(const isa::Tile& tile) { return tile.space == isa::Space::kSbuf || tile.space == isa::Space::kPsum; }
 
 }  // namespace
+
+Exchanges::Exchanges() : origins_(1) {}
 
 std::uint8_t Exchanges::sort(const isa::Instr& instr, std::span<isa::Wait> waits) {
   const std::uint64_t semaphores = awaited(instr);
@@ -28,46 +26,90 @@ std::uint8_t Exchanges::sort(const isa::Instr& instr, std::span<isa::Wait> waits
 std::uint64_t Exchanges::awaited(const isa::Instr& instr) {
   constexpr std::uint64_t kDma =
       ((std::uint64_t{1} << isa::kFirstCcSemaphore) - 1) & ~((std::uint64_t{1} << isa::kFirstDmaSemaphore) - 1);
+  const bool dma = isa::is_dma(instr.op);
   std::uint64_t out = 0;
   for (const isa::Tile* tile : isa::reads(instr)) {
-    if (isa::is_dma(instr.op) && tile->space == isa::Space::kHbm) {
+    if (dma && tile->space == isa::Space::kHbm) {
       const auto stored = stored_.find(tile->reg);
-      if (stored != stored_.end() && is_first(stored->second, instr.label)) out |= kDma;
+      if (stored != stored_.end() && is_first(origins_[stored->second], instr.label)) out |= kDma;
     }
-    if (isa::is_dma(instr.op) || tile->space != isa::Space::kSbuf) continue;
-    Writer last;
-    for_cells(*tile, [&](const Writer& writer) {
-      if (writer == last) return;
-      last = writer;
-      if (writer.label != kNone && is_first(writer.label, instr.label))
-        out |= std::uint64_t{1} << static_cast<unsigned>(writer.engine);
+    if (dma || tile->space != isa::Space::kSbuf) continue;
+    for_origins(*tile, [&](const Cell& cell) {
+      if (!cell.whole && is_first(origins_[cell.origin], instr.label))
+        out |= std::uint64_t{1} << static_cast<unsigned>(cell.engine);
     });
   }
   return out;
 }
 
-bool Exchanges::is_first(std::uint32_t writer, std::uint32_t reader) {
-  return writer != reader && pairs_.emplace(writer, reader).second;
+bool Exchanges::is_first(const Origin& writer, std::uint32_t reader) {
+  return writer.label != kNone && writer.label != reader && pairs_.emplace(writer.label, writer.layer, reader).second;
+}
+
+std::uint32_t Exchanges::origin_of(const isa::Instr& instr) {
+  Origin out;
+  out.label = instr.label;
+  bool returns = false;
+  const auto follow = [&](const Origin& from) {
+    if (from.label == kNone || from.layer < out.layer) return;
+    if (from.layer > out.layer) out.layer = from.layer, out.passed.clear(), returns = false;
+    const bool has_been_here = instr.label < from.passed.size() && from.passed[instr.label];
+    returns |= has_been_here && from.label != instr.label;
+    if (out.passed.size() < from.passed.size()) out.passed.resize(from.passed.size());
+    for (std::size_t i = 0; i < from.passed.size(); ++i)
+      if (from.passed[i]) out.passed[i] = true;
+  };
+  for (const isa::Tile* tile : isa::reads(instr)) {
+    if (is_on_chip(*tile)) for_origins(*tile, [&](const Cell& cell) { follow(origins_[cell.origin]); });
+    if (const auto stored = stored_.find(tile->reg); tile->space == isa::Space::kHbm && stored != stored_.end())
+      follow(origins_[stored->second]);
+  }
+  if (returns) ++out.layer, out.passed.clear();
+  if (out.passed.size() <= instr.label) out.passed.resize(instr.label + 1);
+  out.passed[instr.label] = true;
+  const auto [known, is_new] = numbers_.try_emplace(out, static_cast<std::uint32_t>(origins_.size()));
+  if (is_new) origins_.push_back(std::move(out));
+  return known->second;
 }
 
 void Exchanges::note(const isa::Instr& instr) {
-  const Writer writer = computes(instr) ? Writer{instr.label, instr.engine} : Writer{};
+  const bool dma = isa::is_dma(instr.op);
+  const bool stores = dma && is_on_chip(instr.a), computes = !dma && !isa::is_collective(instr.op);
+  Cell cell{.engine = instr.engine};
+  if (const auto stored = stored_.find(instr.a.reg); dma && !stores) {
+    cell.whole = true;
+    if (stored != stored_.end()) cell.origin = stored->second;
+  } else if (isa::reads(instr).size() > 0 && (stores || computes)) {
+    cell.origin = origin_of(instr);
+  }
   for (const isa::Tile* tile : isa::writes(instr)) {
-    if (tile->space == isa::Space::kHbm && isa::is_dma(instr.op)) stored_[tile->reg] = instr.label;
-    if (tile->space == isa::Space::kSbuf) for_cells(*tile, [&](Writer& cell) { cell = writer; });
+    if (tile->space == isa::Space::kHbm && stores) stored_[tile->reg] = cell.origin;
+    if (is_on_chip(*tile)) for_cells(*tile, [&](Cell& to) { to = cell; });
   }
 }
 
 template <class F>
 void Exchanges::for_cells(const isa::Tile& tile, const F& f) {
   constexpr int kQuarter = 32;
+  constexpr std::int64_t kCell = 64;
   const Extent extent{tile};
   const auto end = static_cast<std::size_t>((extent.end_byte + kCell - 1) / kCell);
   for (int q = extent.first_partition / kQuarter; q <= (extent.end_partition - 1) / kQuarter; ++q) {
-    std::vector<Writer>& row = cells_.at(static_cast<std::size_t>(q));
+    std::vector<Cell>& row = cells_.at(tile.space == isa::Space::kSbuf ? 0 : 1).at(static_cast<std::size_t>(q));
     if (row.size() < end) row.resize(end);
     for (auto c = static_cast<std::size_t>(extent.first_byte / kCell); c < end; ++c) f(row[c]);
   }
+}
+
+/// As for_cells(), neighbours of one origin once.
+template <class F>
+void Exchanges::for_origins(const isa::Tile& tile, const F& f) {
+  Cell last;
+  for_cells(tile, [&](const Cell& cell) {
+    if (cell == last) return;
+    last = cell;
+    f(cell);
+  });
 }
 
 }  // namespace hw

@@ -115,6 +115,29 @@ TEST(LogicalCores, SeeEachOthersStoresLater) {
   EXPECT_DOUBLE_EQ(seconds_of(0, "10us"), seconds_of(0, "0us"));
 }
 
+/// Layers have the same labels: data that comes back to one is the next layer's, whose operations exchange again.
+TEST(LogicalCores, ExchangeInEachOfTheLayersOfABlock) {
+  using namespace tiny;
+  const auto seconds_of = [](int layers, const char* exchange) {
+    std::vector<Instr> instrs;
+    for (int layer = 0; layer < layers; ++layer) {
+      const auto turn = static_cast<std::uint32_t>(layer);
+      const int at = 4096 * layer;
+      instrs.push_back(signal(copy(Engine::kVector, sbuf(128, 512, at + 2048), sbuf(128, 512, at))));
+      if (layer > 0) instrs.back() = after(instrs.back(), sem(Engine::kScalar), turn);
+      instrs.push_back(after(signal(activate(sbuf(128, 512, at + 4096), sbuf(128, 512, at + 2048))),
+                             sem(Engine::kVector), turn + 1));
+      instrs.back().label = 1;
+    }
+    isa::Program made = program(instrs);
+    made.blocks[0].labels = {"first", "second"};
+    const std::vector<std::string> set{std::string{"chip.exchange="} + exchange};
+    return hw::seconds(run(made, hw::load_machine("trn2.3xlarge", set)).total);
+  };
+  EXPECT_NEAR(seconds_of(1, "10us") - seconds_of(1, "0us"), 10e-6, 1e-7);
+  EXPECT_NEAR(seconds_of(4, "10us") - seconds_of(4, "0us"), 7 * 10e-6, 1e-7);
+}
+
 TEST(LogicalCores, APhysicalCoreWaitsForNoOther) {
   EXPECT_EQ(hw::load_machine("trn2.3xlarge", kApart).exchange.value, 0);
   EXPECT_GT(hw::load_machine("trn2.3xlarge").exchange.value, 0);
