@@ -47,6 +47,7 @@ def kernel(x, y):
 x = np.random.default_rng(0).random((128, 512)).astype(np.float32)
 print(float(np.sum(kernel(x, x))))
 """
+NOTHING = NEWER.replace("    return out\n", "").replace("print(float(np.sum(kernel(x, x))))", "kernel(x, x)")
 # What is wrong, the dialect, words of the message ("warning:" in front where the kernel runs), lines of the kernel.
 CASES = [
     ("index out of bounds", OLDER, "out of bounds", """
@@ -340,6 +341,21 @@ CASES = [
     t = nl.expand_dims(nl.load(x), 0)  # HERE"""),
     ("a tile that nothing was written to", NEWER, "warning: before anything is written", """
     nisa.dma_copy(out, c)  # HERE"""),
+    ("an operand without its operation", NEWER, "there is an operand1, but no op1", """
+    nisa.tensor_scalar(c, a, nl.add, 1.0, operand1=2.0)  # HERE"""),
+    ("an operand of another shape, by its own name", NEWER, "operand0 is [128, 2] but must be [128, 1]", """
+    nisa.tensor_scalar(c, a, nl.multiply, b[:, 0:2])  # HERE"""),
+    ("operands of other partitions, by their own names", NEWER, "stationary has K = 128, moving has K = 64", """
+    t = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.psum)
+    nisa.nc_matmul(t, a[:, 0:128], a[0:64])  # HERE"""),
+    ("an operation that does not reduce", NEWER, "op cannot be pow", """
+    nisa.tensor_reduce(c[:, 0:1], nl.power, a, 1)  # HERE"""),
+    ("an operation of a later chip", NEWER, "abs_max is an operation of NeuronCore-v4", """
+    nisa.tensor_tensor(c, a, b, nl.abs_max)  # HERE"""),
+    ("no mode where one belongs", NEWER, "oob_mode is None", """
+    nisa.dma_copy(out, a, oob_mode=None)  # HERE"""),
+    ("a kernel that returns nothing", NOTHING, "warning: returns nothing and writes to no argument", """
+    nisa.dma_copy(out, a)"""),
     ("a result that nothing is written to", NEWER, "warning: returns a tensor", """
     nisa.tensor_tensor(c, a, b, nl.add)"""),
     ("a sum that begins with what PSUM holds", NEWER, "warning: is added to PSUM", """

@@ -61,6 +61,11 @@ def kept(x):
         return apart.func(x)
 
 
+@nki.jit
+def left_out(x):
+    return copied(x, None, [None])
+
+
 def microseconds(kernel):
     return kernel.compile(X).time()["seconds"] * 1e6
 
@@ -70,6 +75,7 @@ EACH = 0.559 + 64 / 1200 + 0.038  # us: the descriptors, and the sequencer's nex
 check("one unit makes the descriptors of all", lambda: 0 < ONE - 2 * COPIES * EACH < 20, True)
 check("ScalarE's unit makes those that it is given", lambda: 0 < TWO - COPIES * EACH < 20, True)
 check("descriptors made before cost nothing", lambda: NONE < TWO, True)
+check("None is no mode", lambda: microseconds(left_out) == ONE, True)
 check("instructions overtake one that waits, but not under no_reorder",
       lambda: microseconds(apart) < 0.9 * microseconds(kept), True)
 

@@ -512,6 +512,18 @@ check("a sum of words and a column on VectorE", lambda: equal(column_sums(LARGER
     IN_FP32 + IN_FP32[:, :1]).astype(np.float32).astype(np.int32)), True)
 
 
+@nki.jit
+def unary_words(x):
+    a, out = tile(x.shape, nl.int32), memory(x.shape, nl.int32)
+    nisa.dma_copy(dst=a, src=x)
+    nisa.tensor_scalar(dst=a, data=a, op0=nl.invert, operand0=None)
+    nisa.dma_copy(dst=out, src=a)
+    return out
+
+
+check("an operation of one operand has None for the other", lambda: equal(unary_words(LARGER), ~LARGER), True)
+
+
 # ---- TensorE moves whole numbers
 @nki.jit
 def whole_turned(x):

@@ -24,10 +24,14 @@ def put(op, engine, dst, *sources, mask=None, **settings):
     operands = (dst, *sources, None, None, None)[:4] + (settings.pop("dst2", None),)
     if state.heard is not None:
         state.heard.append((OP[op], engine, operands, mask, settings))
-    if mask is None:
-        return current().emit(OP[op], engine, operands, None, settings)
-    for part in parts(mask_of(mask)):
-        current().emit(OP[op], engine, operands, part, settings)
+    try:
+        if mask is None:
+            return current().emit(OP[op], engine, operands, None, settings)
+        for part in parts(mask_of(mask)):
+            current().emit(OP[op], engine, operands, part, settings)
+    except Error as problem:
+        problem.operands = operands[1:]  # which the error calls a, b, c and dst2
+        raise
     return None
 
 
@@ -173,6 +177,8 @@ def alu_name(op):
     for known in (NAMES.get(name), _LATER.get(name), name):
         if known in ALU:
             return known
+    if name in ("abs_max", "abs_min", "prelu"):
+        raise error(f"{name} is an operation of NeuronCore-v4 and later", "trnsim nki --list names those of this chip")
     raise error(f"{name or op} is not an operation of the vector engines", "trnsim nki --list names those that are")
 
 

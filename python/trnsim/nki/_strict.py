@@ -3,6 +3,7 @@ import functools
 import inspect
 import numbers
 import os
+import re
 import traceback
 
 import numpy as np
@@ -34,7 +35,10 @@ _KINDS |= {"mask": ((_Mask, bool, np.bool_), "a comparison of indices"),
            "engine": ((modes.engine,), "one of nisa.engine"), "reduce_cmd": ((modes.reduce_cmd,), "a nisa.reduce_cmd"),
            "dge_mode": ((modes.dge_mode,), "a nisa.dge_mode"), "oob_mode": ((modes.oob_mode,), "a nisa.oob_mode"),
            "name": ((str,), "a text")}
+_COMMANDS = tuple(_KINDS[name] for name in ("engine", "reduce_cmd", "dge_mode", "oob_mode"))
 _OPERATIONS = {"op", "op0", "op1", "reduce_op", "comp_op0", "comp_op1", "cmp_op", "dst_rmw_op"}
+_OF_NONE = ("operand0",)  # an operation of one operand has none beside data
+_LEFT_OPEN = ("engine", "dge_mode")  # None leaves the choice to the compiler, as their `unknown` does
 # Where a parameter is of another kind than its name has elsewhere.
 _OTHERWISE = {"nl.expand_dims": {"axis"}, "nl.program_id": {"axis"}, "nisa.tensor_copy_predicated": {"src"},
               "nl.empty_like": {"x"}, "nl.zeros_like": {"x"}, "nisa.dma_transpose": {"axis"},
@@ -93,7 +97,7 @@ def _guarded(name, function, newer):
     signature, seen = inspect.signature(function), set()
     skipped = _OTHERWISE.get(name, set())
     required = [p.name for p in signature.parameters.values()
-                if p.default is p.empty and _KINDS.get(p.name) in (_TILE, _EITHER)]
+                if p.default is p.empty and _KINDS.get(p.name) in (_TILE, _EITHER) and p.name not in _OF_NONE]
     kept, sums = name in _recipes.KEPT, name == "nisa.nc_matmul" and "dst" in signature.parameters
     operands = _operands(name, signature) if not newer and name.startswith("nl.") else ()
 
@@ -119,7 +123,7 @@ def _guarded(name, function, newer):
                 _places.give_back()
             return result
         except Error as problem:
-            raise _of_call(name, problem) from None
+            raise _of_call(name, problem, _bound(name, signature, args, named)) from None
         except _UNMEANT as problem:
             raise _told(name, problem) from None
     return call
@@ -148,12 +152,27 @@ def _with_tiles(operands, args, named):
     return tuple(map(tile, names, args)), {key: tile(key, value) for key, value in named.items()}
 
 
-def _of_call(name, problem):
-    """The error of an instruction that the call is made of as one of the call: the instruction is in no script."""
+def _of_call(name, problem, given):
+    """The error of an instruction that the call is made of as one of the call: the instruction is in no script, and its
+    operands have the names that the call gives them."""
     op, colon, rest = problem.what.partition(": ")
-    if colon and op in _core.opcodes and op != name.partition(".")[2]:
-        problem.what = f"{name}: {rest}"
+    if colon and op in _core.opcodes:
+        names = dict(given)
+        for letter, operand in zip(("a", "b", "c", "dst2"), getattr(problem, "operands", ())):
+            own = next((p for p, v in names.items() if p != "dst" and _same_place(v, operand)), None)
+            if own:
+                del names[own]
+                rest = re.sub(rf"\b{letter}(?= is | has |'s |, |$)", own, rest)
+                problem.fix = re.sub(rf"(?<=split ){letter}\b", own, problem.fix)
+        for alu, own in (("alu0", "op" if "op" in given else "op0"), ("alu1", "op1")):
+            rest = rest.replace(f"{alu} of {op}", own)
+        problem.what = f"{name if op != name.partition('.')[2] else op}: {rest}"
     return problem
+
+
+def _same_place(given, operand):
+    return all(isinstance(v, _View) for v in (given, operand)) and given.space == operand.space and (
+        given.place == operand.place) and given.size == operand.size
 
 
 # Exceptions that Python raises where an argument is of no kind that the function expects.
@@ -186,6 +205,8 @@ _NEWER = "; a destination (dst) is of the newer dialect, which scripts import as
 
 def _check(name, arguments, skipped, required):
     for parameter, value in arguments.items():
+        if value is None and _KINDS.get(parameter) in _COMMANDS and parameter not in _LEFT_OPEN:
+            raise error(f"{name}: {parameter} is None, not {_KINDS[parameter][1]}", "leave it out")
         if parameter in skipped or (value is None and parameter not in required):
             continue
         if parameter in _OPERATIONS:

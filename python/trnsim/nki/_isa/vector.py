@@ -36,7 +36,7 @@ def _two_ops(op0, op1, operand0=0, operand1=0):
     for i, (name, operand) in enumerate(zip(names, (operand0, operand1))):
         if operand is None and name not in _OF_ONE:
             raise error(f"op{i} is {name}, but there is no operand{i}", f"give operand{i}")
-    if op1 is None and is_tile(operand1):
+    if op1 is None and operand1 is not None and (is_tile(operand1) or operand1 != 0):
         raise error("there is an operand1, but no op1", "give op1, or leave operand1 out")
     return names, (ALU[names[0]], ALU[names[1]])
 
@@ -78,7 +78,8 @@ def _on_scalar(data, names, operand0, operand1, out, mask):
 def scalar_tensor_tensor(*, data, op0, operand0, op1, operand1, reverse0=False, reverse1=False, dtype=None,
                          mask=None):
     data, other = tile(data), tile(operand1)
-    _, (alu0, alu1) = _two_ops(op0, op1)
+    _, (alu0, alu1) = _two_ops(op0, op1, operand0)
+    operand0 = 0.0 if operand0 is None else operand0
     if data.space == PSUM and other.space == PSUM:
         raise error("data and operand1 are both in PSUM", "copy one of them to SBUF")
     if tuple(other.shape) != tuple(data.shape) and other.cols != data.cols:
@@ -117,10 +118,11 @@ def scalar_reduced(data, ops, operands, reduce_res, dtype=None, **settings):
     """data op operand and its reduction. `ops`: both operations; `operands`: of the first, and the number from which
     the accumulators begin."""
     data = tile(data)
+    _, (alu0, alu1) = _two_ops(*ops, operands[0])
     out = e.result(data.shape, code(dtype, data.code))
-    put("tensor_scalar_reduce", e.VECTOR, out, data, e.per_partition(operands[0], data), operands[1],
-        dst2=None if reduce_res is None else tile(reduce_res), alu0=ALU[alu_name(ops[0])], alu1=ALU[alu_name(ops[1])],
-        **settings)
+    first = 0.0 if operands[0] is None else e.per_partition(operands[0], data)
+    put("tensor_scalar_reduce", e.VECTOR, out, data, first, operands[1],
+        dst2=None if reduce_res is None else tile(reduce_res), alu0=alu0, alu1=alu1, **settings)
     return out
 
 

@@ -40,6 +40,7 @@ def dma_copy(dst, src, priority=None, oob_mode=oob.error, dge_mode=dge.unknown, 
 
 def _check_descriptors(dst, src, mode, engine):
     """Who may write the descriptors of a copy. Source: nki.isa.dma_copy and the reference of dge_mode."""
+    mode, engine = mode or dge.unknown, engine or engines.unknown
     state.descriptors.add((mode.name, engine.name))
     if mode is dge.unknown and engine is engines.unknown:
         return
@@ -172,6 +173,7 @@ def dma_transpose(dst, src, axes=None, priority=None, dge_mode=dge.unknown, oob_
 
 def _check_transpose(dst, src, mode):
     """What DMA transposes, and who writes its descriptors. Source: nki.isa.dma_transpose."""
+    mode = mode or dge.unknown
     state.descriptors.add((mode.name, engines.unknown.name))
     first, last = src.shape[0], src.shape[-1]
     sixteen = first == 16 if src.ndim == 2 else first in (1, 2, 4, 8, 16) and first * src.shape[-2] % 16 == 0
@@ -244,7 +246,7 @@ def nc_transpose(dst, data, engine=engines.unknown, name=None):
     to = destination(dst)
     if e.is_tile(data) and code(to.dtype) != code(data.dtype):
         doubted(f"nc_transpose of {data.dtype} to {to.dtype}: the SDK wants one type for both")
-    if engine is engines.unknown:
+    if engine in (engines.unknown, None):
         engine = engines.tensor if to.space == PSUM else engines.vector
     return into(to, isa.nc_transpose, data, engine=engine)
 
