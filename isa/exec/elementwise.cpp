@@ -50,18 +50,21 @@ std::uint32_t as_bits(const Instr& instr, std::size_t which) {
   return static_cast<std::uint32_t>(integer_of(instr, which));
 }
 
-/// GpSimdE's exact 32-bit integer add, sub and mul; wraps.
+/// GpSimdE's exact arithmetic on 32-bit integers. Source: AWS Neuron documentation, nki.isa.tensor_tensor.
 bool integer_tensor_tensor(const Instr& instr, const View& dst, const View& a, const View& b, Context& context) {
-  const bool arithmetic = instr.alu0 == Alu::kAdd || instr.alu0 == Alu::kSub || instr.alu0 == Alu::kMul;
   const auto is_32_bits = [](const View& v) { return v.dtype == Dtype::kInt32 || v.dtype == Dtype::kUint32; };
-  if (instr.engine != Engine::kGpSimd || !arithmetic || !is_32_bits(dst) || !is_32_bits(a) || !is_32_bits(b))
+  if (instr.engine != Engine::kGpSimd || !whole(instr.alu0, 0, 0) || !is_32_bits(dst) || !is_32_bits(a) ||
+      !is_32_bits(b))
     return false;
+  const View &left = instr.reverse0 ? b : a, &right = instr.reverse0 ? a : b;
+  const auto number = [](const View& v, std::uint32_t bits) {
+    return v.dtype == Dtype::kInt32 ? std::int64_t{static_cast<std::int32_t>(bits)} : std::int64_t{bits};
+  };
   for_blocks(context, dst.partitions, dst.cols, [&](std::int64_t p, std::int64_t first, std::int64_t n) {
     std::uint32_t x[kBlock], y[kBlock];
-    read_bits(instr.reverse0 ? b : a, p, first, n, x);
-    read_bits(instr.reverse0 ? a : b, p, first, n, y);
-    for (std::int64_t i = 0; i < n; ++i)
-      x[i] = instr.alu0 == Alu::kAdd ? x[i] + y[i] : instr.alu0 == Alu::kSub ? x[i] - y[i] : x[i] * y[i];
+    read_bits(left, p, first, n, x);
+    read_bits(right, p, first, n, y);
+    for (std::int64_t i = 0; i < n; ++i) x[i] = *whole(instr.alu0, number(left, x[i]), number(right, y[i]));
     write_bits(dst, p, first, n, x);
   });
   return true;

@@ -85,6 +85,26 @@ std::uint32_t bitwise(const Instr& instr, Alu op, std::uint32_t x, std::uint32_t
   return has_sign && bits >> (width - 1) ? bits | ~mask : bits;
 }
 
+std::optional<std::uint32_t> whole(Alu op, std::int64_t x, std::int64_t y) {
+  switch (op) {
+    case Alu::kAdd: return static_cast<std::uint32_t>(x + y);
+    case Alu::kSub: return static_cast<std::uint32_t>(x - y);
+    case Alu::kMul: return static_cast<std::uint32_t>(x) * static_cast<std::uint32_t>(y);
+    case Alu::kMax: return static_cast<std::uint32_t>(std::max(x, y));
+    case Alu::kMin: return static_cast<std::uint32_t>(std::min(x, y));
+    case Alu::kEq: return x == y;
+    case Alu::kNe: return x != y;
+    case Alu::kGt: return x > y;
+    case Alu::kGe: return x >= y;
+    case Alu::kLt: return x < y;
+    case Alu::kLe: return x <= y;
+    case Alu::kLogicalAnd: return x != 0 && y != 0;
+    case Alu::kLogicalOr: return x != 0 || y != 0;
+    case Alu::kLogicalXor: return (x != 0) != (y != 0);
+    default: return {};
+  }
+}
+
 Fold::Fold(const Instr& instr, Alu op)
     : instr_{instr}, op_{op}, identity_{identity_of(op)}, fold_{kernels::kernels().fold[at(op)]} {
   if (!fold_ && !is_sequential(op))

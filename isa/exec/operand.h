@@ -2,6 +2,8 @@
 // isa/exec_*.cpp only.
 #pragma once
 
+#include <optional>
+
 #include "isa/exec/view.h"
 
 namespace isa::exec {
@@ -48,6 +50,9 @@ void combine(const Instr& instr, AluStep step, const float* x, Values y, float* 
 /// One element of a bitwise operation on integers of `type`, which x and the result are, sign-extended when signed.
 /// Shifts are logical; by the width of the type and more they give 0.
 std::uint32_t bitwise(const Instr& instr, Alu op, std::uint32_t x, std::uint32_t y, Dtype type);
+
+/// One element of GpSimdE's arithmetic on 32-bit integers; sums and products wrap. Nothing: it has no such operation.
+std::optional<std::uint32_t> whole(Alu op, std::int64_t x, std::int64_t y);
 
 /// The reduction of numbers that arrive block by block, as NumPy's ufunc.reduce, in an order that depends on their
 /// places only: sums, products, maxima and minima by 64 running lanes, then a tree; others one after the other.

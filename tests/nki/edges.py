@@ -512,6 +512,31 @@ check("a sum of words and a column on VectorE", lambda: equal(column_sums(LARGER
     IN_FP32 + IN_FP32[:, :1]).astype(np.float32).astype(np.int32)), True)
 
 
+NEAR = (LARGER + rng.integers(-2, 3, LARGER.shape)).astype(np.int32)
+
+
+@nki.jit
+def words(x, y, op, column):
+    a, b, d = tile(x.shape, nl.int32), tile(x.shape, nl.int32), tile(x.shape, nl.int32)
+    nisa.dma_copy(dst=a, src=x)
+    nisa.dma_copy(dst=b, src=y)
+    if column:
+        d = op(a, b[:, 0:1], dtype=nl.int32)
+    else:
+        nisa.tensor_tensor(dst=d, data1=a, data2=b, op=op)
+    out = memory(x.shape, nl.int32)
+    nisa.dma_copy(dst=out, src=d)
+    return out
+
+
+for name in ("add", "subtract", "maximum", "minimum", "equal", "not_equal", "less", "less_equal", "greater",
+             "greater_equal"):
+    check(f"{name} of words near each other", lambda n=name: equal(
+        words(LARGER, NEAR, getattr(nl, n), False), getattr(np, n)(LARGER, NEAR).astype(np.int32)), True)
+    check(f"{name} of words and a column", lambda n=name: equal(
+        words(LARGER, NEAR, getattr(nl, n), True), getattr(np, n)(LARGER, NEAR[:, :1]).astype(np.int32)), True)
+
+
 @nki.jit
 def unary_words(x):
     a, out = tile(x.shape, nl.int32), memory(x.shape, nl.int32)

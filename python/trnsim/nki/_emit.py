@@ -231,9 +231,10 @@ def combined(name, x, y, result):
         if x.ndim != y.ndim:
             x, y = alike(x, y)
         shape = _core.common(x, y)
-        if x.cols == 1 and y.cols > 1 and x.partitions == shape[0] and name not in BITS:
+        columns = name not in BITS and not (result.engine != VECTOR and _exact(name, (x, y), out_type))
+        if columns and x.cols == 1 and y.cols > 1 and x.partitions == shape[0]:
             return with_scalar(spread(y, shape), name, x, True, result, out_type)
-        if y.cols == 1 and x.cols > 1 and y.partitions == shape[0] and name not in BITS:
+        if columns and y.cols == 1 and x.cols > 1 and y.partitions == shape[0]:
             return with_scalar(spread(x, shape), name, y, False, result, out_type)
         x = spread(x, shape, in_psum=y.space != PSUM and name not in BITS)
         y = spread(y, shape, in_psum=x.space != PSUM and name not in BITS)
@@ -241,16 +242,22 @@ def combined(name, x, y, result):
         y = in_sbuf(y)
     out = result.tile(shape, out_type)
     engine = VECTOR if result.engine == ANY else result.engine
-    if name == "pow" or (result.engine != VECTOR and _exact(name, x, y, out)):
+    if name == "pow" or (result.engine != VECTOR and _exact(name, (x, y, out), out.code)):
         engine, x, y = GPSIMD, in_sbuf(x), in_sbuf(y)
     put("tensor_tensor", engine, out, x, y, alu0=ALU[name], mask=result.mask)
     return out
 
 
-def _exact(name, *tiles):
+_WHOLE = {"add", "sub", "mul"}  # what GpSimdE does in 32-bit integers; in the newer dialect all arithmetic of two tiles
+_WHOLE_NEWER = _WHOLE | {"max", "min"} | COMPARISONS - {"logical_not"}
+
+
+def _exact(name, tiles, out_type):
     """Whether GpSimdE does it in 32-bit integers. In the newer dialect VectorE does it in fp32 where one is in PSUM."""
-    words = all(is_integer(t.code) and _dtypes.size_of(t.code) == 4 for t in tiles)
-    return name in ("add", "sub", "mul") and words and not (state.newer and any(t.space == PSUM for t in tiles))
+    words = all(is_integer(c) and _dtypes.size_of(c) == 4 for c in (out_type, *(t.code for t in tiles)))
+    if name not in (_WHOLE_NEWER if state.newer else _WHOLE):
+        return False
+    return words and not (state.newer and any(t.space == PSUM for t in tiles))
 
 
 def with_scalar(data, name, operand, reverse, result, out_type):
