@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -16,6 +17,9 @@ struct RunOptions {
   int host_threads = 0;  // 0: as many as the host has; never changes the result
   /// Called between calls: true ends the run there, and its output so far is invalid.
   bool (*give_up)() = nullptr;
+  /// Gets, by instruction of a program of one rank, inputs outside the documented range of ScalarE's functions, and
+  /// rows that a scatter adds to more than once.
+  std::map<std::uint32_t, std::uint64_t>* outside = nullptr;
 };
 
 /// Runs programs on `ranks` cores whose HBM stays from run to run.

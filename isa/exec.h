@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "isa/instr.h"
 #include "isa/memory.h"
@@ -27,6 +28,12 @@ struct Context {
 
 /// Executes anything but a collective. `index`, its place in the block, keys stochastic rounding without Instr::rng.
 void execute(const Instr& instr, std::uint32_t index, Context& context);
+
+/// How many rows a scatter that adds names more than once.
+std::uint64_t repeated_rows(const Instr& instr, Context& context);
+
+/// The inputs that ScalarE's function is documented for, in words; empty when these are all numbers.
+std::string documented_inputs(Fn fn);
 
 /// A rank of a group, and its instruction: ranks that run different programs have their operands in other places.
 struct Participant {

@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <optional>
+#include <set>
 
 #include "isa/exec/operand.h"
 #include "isa/exec/ops.h"
@@ -148,3 +149,20 @@ void dma_scatter(const Instr& instr, std::uint32_t index, Context& context) {
 }
 
 }  // namespace isa::exec
+
+namespace isa {
+
+std::uint64_t repeated_rows(const Instr& instr, Context& context) {
+  if (instr.op != Opcode::kDmaScatter || !instr.accumulate || instr.integers) return 0;
+  const exec::View index = exec::view(instr, instr.b, "b", context);
+  std::set<std::uint32_t> rows;
+  std::uint64_t out = 0;
+  for (std::int64_t p = 0; p < index.partitions; ++p) {
+    std::uint32_t row = 0;
+    exec::read_bits(index, p, 0, 1, &row);
+    if (row < static_cast<std::uint32_t>(instr.dst.partitions)) out += !rows.insert(row).second;
+  }
+  return out;
+}
+
+}  // namespace isa

@@ -1,7 +1,5 @@
 // Element-wise instructions of VectorE, ScalarE and GpSimdE: read a block as fp32, operate, cast and write.
 #include <cmath>
-#include <numbers>
-#include <optional>
 
 #include "isa/exec/operand.h"
 #include "isa/exec/ops.h"
@@ -74,21 +72,6 @@ View tile_like(const Instr& instr, const Tile& tile, std::string_view name, cons
   const View out = view(instr, tile, name, context);
   need_same_shape(instr, dst, out, name);
   return out;
-}
-
-/// The documented input range of a function of ScalarE. Source: AWS Neuron documentation, NKI, "Supported Activation
-/// Functions".
-std::optional<kernels::Range> documented_range(Fn fn) {
-  constexpr float kPi = std::numbers::pi_v<float>;
-  switch (fn) {
-    case Fn::kLog: return kernels::Range{0x1p-64, 0x1p64};
-    case Fn::kSin: return kernels::Range{-kPi, kPi};
-    case Fn::kArctan: return kernels::Range{-kPi / 2, kPi / 2};
-    case Fn::kSqrt: return kernels::Range{0x1p-116, 0x1p118, false, true};  // 0: moments that have had no gradient yet
-    case Fn::kRsqrt: return kernels::Range{0x1p-87, 0x1p97};
-    case Fn::kReciprocal: return kernels::Range{0x1p-42, 0x1p42, true};
-    default: return {};
-  }
 }
 
 /// Scale and bias of ScalarE's input.

@@ -147,7 +147,10 @@ void local_gather(const Instr& instr, std::uint32_t, Context& context) {
       std::uint32_t from = 0, bits[32];
       read_bits(b, p / kShared * kShared + k % kShared, k / kShared, 1, &from);
       if (from + each > a.cols)
-        out_of_range(instr, fmt::format("index {} and {} elements leave a's {}", from, each, a.cols));
+        out_of_range(instr,
+                     fmt::format("index {} of partitions {} to {} takes {} elements, but a partition of the source "
+                                 "has {}",
+                                 from, p / kShared * kShared, p / kShared * kShared + kShared - 1, each, a.cols));
       read_bits(a, p, from, each, bits);
       write_bits(dst, p, k * each, each, bits);
     }
@@ -164,7 +167,10 @@ void n_gather(const Instr& instr, std::uint32_t, Context& context) {
     std::uint32_t from[kBlock], bits[kBlock];
     read_bits(b, p, first, n, from);
     for (std::int64_t i = 0; i < n; ++i) {
-      if (from[i] >= a.cols) out_of_range(instr, fmt::format("index {} leaves a's {} elements", from[i], a.cols));
+      if (from[i] >= a.cols)
+        out_of_range(instr,
+                     fmt::format("index {} of partition {} is outside of the {} elements that the source has there",
+                                 from[i], p, a.cols));
       read_bits(a, p, from[i], 1, bits + i);
     }
     write_bits(dst, p, first, n, bits);

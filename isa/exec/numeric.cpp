@@ -126,6 +126,7 @@ class NumericDevice : public Device {
   std::vector<Context> contexts_;  // of the run, by rank
   std::unique_ptr<Crew> crew_;
   bool (*give_up_)() = nullptr;
+  std::map<std::uint32_t, std::uint64_t>* outside_ = nullptr;
 };
 
 void NumericDevice::load_all(const Programs& programs) {
@@ -175,6 +176,7 @@ void NumericDevice::run(const RunOptions& options) {
                          .rank = rank});
   for (Progress& p : programs_) p = {.program = p.program, .segments = std::move(p.segments)};
   give_up_ = options.give_up;
+  outside_ = memories_.size() == 1 ? options.outside : nullptr;
   for (bool any = true; any;) {
     any = false;
     for (Progress& p : programs_) any |= advance(p);
@@ -218,7 +220,13 @@ void NumericDevice::run_segment(const Progress& at) {
     for (std::uint32_t rank = at.program->first_rank + static_cast<std::uint32_t>(worker);
          rank < at.program->end_rank(); rank += workers) {
       contexts_[rank].team = crew_->inside(worker);
-      for (std::uint32_t i = segment.begin; i < segment.end; ++i) execute_at(block, i, contexts_[rank]);
+      for (std::uint32_t i = segment.begin; i < segment.end; ++i) {
+        const std::uint64_t before = contexts_[rank].memory.events().out_of_range;
+        execute_at(block, i, contexts_[rank]);
+        if (!outside_) continue;
+        const std::uint64_t more = contexts_[rank].memory.events().out_of_range - before;
+        if (const auto all = more + repeated_rows(block.instrs[i], contexts_[rank])) (*outside_)[i] += all;
+      }
     }
   });
 }

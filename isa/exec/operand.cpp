@@ -1,8 +1,13 @@
 #include "isa/exec/operand.h"
 
+#include <fmt/format.h>
+
+#include <cmath>
 #include <cstring>
 #include <limits>
+#include <numbers>
 
+#include "isa/exec.h"
 #include "isa/names.h"
 
 namespace isa::exec {
@@ -13,7 +18,26 @@ constexpr std::size_t at(Alu op) { return static_cast<std::size_t>(op); }
 /// Operations that reduce, but whose order or first element matters.
 bool is_sequential(Alu op) { return op == Alu::kSub || (op >= Alu::kLogicalAnd && op <= Alu::kLogicalXor); }
 
+/// A bound as one reads it: powers of two by their exponent.
+std::string written(float bound) {
+  int exponent = 0;
+  return std::frexp(bound, &exponent) == 0.5f ? fmt::format("2^{}", exponent - 1) : fmt::format("{:.5g}", bound);
+}
+
 }  // namespace
+
+std::optional<kernels::Range> documented_range(Fn fn) {
+  constexpr float kPi = std::numbers::pi_v<float>;
+  switch (fn) {
+    case Fn::kLog: return kernels::Range{0x1p-64, 0x1p64};
+    case Fn::kSin: return kernels::Range{-kPi, kPi};
+    case Fn::kArctan: return kernels::Range{-kPi / 2, kPi / 2};
+    case Fn::kSqrt: return kernels::Range{0x1p-116, 0x1p118, false, true};  // 0: moments that have had no gradient yet
+    case Fn::kRsqrt: return kernels::Range{0x1p-87, 0x1p97};
+    case Fn::kReciprocal: return kernels::Range{0x1p-42, 0x1p42, true};
+    default: return {};
+  }
+}
 
 float identity_of(Alu op) {
   if (op == Alu::kMul || op == Alu::kLogicalAnd) return 1;
@@ -164,3 +188,14 @@ float reduce(const Instr& instr, Alu op, const float* x, std::int64_t n) {
 }
 
 }  // namespace isa::exec
+
+namespace isa {
+
+std::string documented_inputs(Fn fn) {
+  const auto range = exec::documented_range(fn);
+  if (!range) return "";
+  return fmt::format("{}{} to {}{}", exec::written(range->least), range->of_magnitude ? " in magnitude" : "",
+                     exec::written(range->most), range->zero_too ? ", and 0" : "");
+}
+
+}  // namespace isa

@@ -54,6 +54,10 @@ std::uint32_t bitwise(const Instr& instr, Alu op, std::uint32_t x, std::uint32_t
 /// One element of GpSimdE's arithmetic on 32-bit integers; sums and products wrap. Nothing: it has no such operation.
 std::optional<std::uint32_t> whole(Alu op, std::int64_t x, std::int64_t y);
 
+/// The documented input range of a function of ScalarE. Source: AWS Neuron documentation, NKI, "Supported Activation
+/// Functions".
+std::optional<kernels::Range> documented_range(Fn fn);
+
 /// The reduction of numbers that arrive block by block, as NumPy's ufunc.reduce, in an order that depends on their
 /// places only: sums, products, maxima and minima by 64 running lanes, then a tree; others one after the other.
 class Fold {

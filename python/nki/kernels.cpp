@@ -166,6 +166,13 @@ py::bytes value_now(const std::shared_ptr<runtime::nki::Trace>& trace, const std
   return {reinterpret_cast<const char*>(found.data()), found.size()};
 }
 
+/// Each doubt with the kernel's line.
+py::list with_lines(const NkiKernel& kernel, const std::vector<runtime::nki::Doubt>& doubts) {
+  py::list out;
+  for (const runtime::nki::Doubt& d : doubts) out.append(py::make_tuple(kernel.block().labels[d.label], d.text));
+  return out;
+}
+
 void bind_compiled(py::module_& m) {
   py::class_<NkiKernel, std::shared_ptr<NkiKernel>>(m, "Kernel")
       .def(py::init(&compiled))
@@ -190,13 +197,8 @@ void bind_compiled(py::module_& m) {
                if (i.dst.space == isa::Space::kHbm) out.insert(i.dst.reg);
              return out;
            })
-      .def("doubts",
-           [](const NkiKernel& kernel) {
-             py::list out;
-             for (const runtime::nki::Doubt& d : kernel.arranged().doubts)
-               out.append(py::make_tuple(kernel.block().labels[d.label], d.text));
-             return out;
-           })
+      .def("doubts", [](const NkiKernel& kernel) { return with_lines(kernel, kernel.arranged().doubts); })
+      .def("outside", [](const NkiKernel& kernel) { return with_lines(kernel, kernel.outside()); })
       .def_static("html", &html_of)
       .def("listing", [](const NkiKernel& kernel) {
         py::list out;

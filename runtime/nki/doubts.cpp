@@ -1,6 +1,7 @@
 #include "runtime/nki/doubts.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <unordered_map>
@@ -33,6 +34,13 @@ bool on_chip(const Tile& t) { return t.space == Space::kSbuf || t.space == Space
 Patch patch_of(const Tile& t) {
   const ByteRange range = ByteRange::of(t);
   return {t.start, t.partitions, t.offset + range.low, t.offset + range.high};
+}
+
+bool share_bytes(const Tile& x, const Tile& y) {
+  if (x.space != y.space || x.reg != y.reg || x.start >= y.start + y.partitions || y.start >= x.start + x.partitions)
+    return false;
+  const ByteRange a = ByteRange::of(x), b = ByteRange::of(y);
+  return x.offset + a.low < y.offset + b.high && y.offset + b.low < x.offset + a.high;
 }
 
 constexpr std::size_t kMostPatches = 64;
@@ -200,6 +208,60 @@ std::vector<Doubt> sums_of_values(const VirtualBlock& block) {
   return out;
 }
 
+namespace {
+
+/// Instructions whose n-th result comes from the n-th elements of their operands.
+constexpr std::array kStreams{
+    Opcode::kTensorCopy,   Opcode::kActivation,         Opcode::kTensorScalar, Opcode::kTensorTensor,
+    Opcode::kReciprocal,   Opcode::kScalarTensorTensor, Opcode::kSelect,       Opcode::kTensorTensorScan,
+    Opcode::kAffineSelect, Opcode::kTensorScalarReduce,
+};
+
+/// The byte of each element of a partition, in the order of the stream.
+std::vector<std::int64_t> places(const Tile& t) {
+  std::vector<std::int64_t> out{t.offset};
+  for (int d = 0; d < t.rank; ++d) {
+    const auto [size, step] =
+        std::pair{t.free[static_cast<std::size_t>(d)].size, t.free[static_cast<std::size_t>(d)].step};
+    std::vector<std::int64_t> more;
+    more.reserve(out.size() * static_cast<std::size_t>(size));
+    for (const std::int64_t at : out)
+      for (std::int64_t i = 0; i < size; ++i) more.push_back(at + i * step * isa::size_of(t.dtype));
+    out = std::move(more);
+  }
+  return out;
+}
+
+/// Whether the stream writes an element before it reads it.
+bool written_first(const Tile& dst, const Tile& source) {
+  if (!source || dst.dtype != source.dtype || dst.cols() != source.cols() || !share_bytes(dst, source)) return false;
+  if (dst.offset == source.offset && dst.rank == source.rank && dst.free == source.free) return false;
+  const std::vector<std::int64_t> to = places(dst), from = places(source);
+  std::unordered_map<std::int64_t, std::size_t> written;
+  for (std::size_t n = 0; n < to.size(); ++n) {
+    if (written.contains(from[n])) return true;
+    written.emplace(to[n], n);
+  }
+  return false;
+}
+
+}  // namespace
+
+std::vector<Doubt> overwritten_operands(const VirtualBlock& block) {
+  std::vector<Doubt> out;
+  for (const Instr& i : block.instrs) {
+    if (std::ranges::find(kStreams, i.op) == kStreams.end()) continue;
+    if (std::ranges::none_of(std::array{&i.a, &i.b, &i.c}, [&](const Tile* t) { return written_first(i.dst, *t); }))
+      continue;
+    const Doubt doubt{
+        i.label,
+        "it writes elements of a tile that it reads later on: the chip may read them before or after; give "
+        "the result a tile of its own"};
+    if (std::ranges::find(out, doubt) == out.end()) out.push_back(doubt);
+  }
+  return out;
+}
+
 std::vector<Doubt> unwritten_reads(const VirtualBlock& block, std::vector<bool> written) {
   std::vector<Doubt> out;
   const auto in_hbm = [&](const Tile* t) { return t->space == Space::kHbm && t->reg < written.size(); };
@@ -214,17 +276,6 @@ std::vector<Doubt> unwritten_reads(const VirtualBlock& block, std::vector<bool> 
   }
   return out;
 }
-namespace {
-
-bool share_bytes(const isa::Tile& x, const isa::Tile& y) {
-  if (x.space != y.space || x.reg != y.reg || x.start >= y.start + y.partitions || y.start >= x.start + x.partitions)
-    return false;
-  const ByteRange a = ByteRange::of(x), b = ByteRange::of(y);
-  return x.offset + a.low < y.offset + b.high && y.offset + b.low < x.offset + a.high;
-}
-
-}  // namespace
-
 void Placed::write(const isa::Tile& tile, std::uint64_t owner) {
   if (!writes_.empty() && writes_.front().owner == owner && writes_.front().tile == tile) return;
   writes_.push_front({tile, owner});

@@ -25,6 +25,9 @@ std::vector<Doubt> doubts(const VirtualBlock& block, const std::vector<LoopTrace
 /// Reads of tensors in HBM to which nothing was written before; `written`: per register, whether the caller gave it.
 std::vector<Doubt> unwritten_reads(const VirtualBlock& block, std::vector<bool> written);
 
+/// Instructions that write elements of a tile which they have still to read.
+std::vector<Doubt> overwritten_operands(const VirtualBlock& block);
+
 /// Products that are added to the results of other engines than TensorE in PSUM: undefined on NeuronCore-v2 and v3 (the
 /// reference of nki.isa.nc_matmul).
 std::vector<Doubt> sums_of_values(const VirtualBlock& block);

@@ -75,7 +75,8 @@ std::vector<std::int64_t> common_sizes(const View& a, const View& b) {
 View broadcast(const View& view, const std::vector<std::int64_t>& sizes) {
   const int rank = static_cast<int>(sizes.size());
   if (rank < view.rank || rank > kMostAxes)
-    reject(fmt::format("a tile of {} does not broadcast to {} axes", sizes_text(view), rank), "give more axes");
+    reject(fmt::format("a tile of {} does not broadcast to [{}]", sizes_text(view), fmt::join(sizes, ", ")),
+           rank < view.rank ? "give as many axes as the tile has" : fmt::format("give at most {} axes", kMostAxes));
   View out = view;
   out.rank = rank;
   for (int d = 0; d < rank; ++d) {
@@ -83,7 +84,8 @@ View broadcast(const View& view, const std::vector<std::int64_t>& sizes) {
     Axis a = at < 0 ? Axis{} : view.axes[static_cast<std::size_t>(at)];
     if (a.size != sizes[static_cast<std::size_t>(d)]) {
       if (a.size != 1)
-        reject(fmt::format("a tile of {} does not broadcast", sizes_text(view)), "only axes of size 1 can be repeated");
+        reject(fmt::format("a tile of {} does not broadcast to [{}]", sizes_text(view), fmt::join(sizes, ", ")),
+               "only axes of size 1 can be repeated");
       a.size = sizes[static_cast<std::size_t>(d)], a.step = 0;
       if (d == 0 && view.on_chip()) a.kind = Axis::Kind::kPart;
     }

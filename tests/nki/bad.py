@@ -345,6 +345,8 @@ CASES = [
     nisa.tensor_scalar(c, a, nl.add, 1.0, operand1=2.0)  # HERE"""),
     ("an operand of another shape, by its own name", NEWER, "operand0 is [128, 2] but must be [128, 1]", """
     nisa.tensor_scalar(c, a, nl.multiply, b[:, 0:2])  # HERE"""),
+    ("an operand that ScalarE takes as its bias", NEWER, "operand0 is [128, 2] but must be [128, 1]", """
+    nisa.tensor_scalar(c, a, nl.add, b[:, 0:2])  # HERE"""),
     ("operands of other partitions, by their own names", NEWER, "stationary has K = 128, moving has K = 64", """
     t = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.psum)
     nisa.nc_matmul(t, a[:, 0:128], a[0:64])  # HERE"""),
@@ -352,8 +354,28 @@ CASES = [
     nisa.tensor_reduce(c[:, 0:1], nl.power, a, 1)  # HERE"""),
     ("an operation of a later chip", NEWER, "abs_max is an operation of NeuronCore-v4", """
     nisa.tensor_tensor(c, a, b, nl.abs_max)  # HERE"""),
+    ("a shape that a tile cannot be repeated to", NEWER, "[128, 512] does not broadcast to [128, 600]", """
+    nl.broadcast_to(a, (128, 600))  # HERE"""),
     ("no mode where one belongs", NEWER, "oob_mode is None", """
     nisa.dma_copy(out, a, oob_mode=None)  # HERE"""),
+    ("an index behind its partition", NEWER, "index 600 of partitions 0 to 15 takes 2 elements", """
+    t = nl.full((128, 4), 600, dtype=nl.uint16)
+    nisa.local_gather(nl.ndarray((128, 64, 2), dtype=nl.float32), a, t, num_elem_per_idx=2)  # HERE
+    nisa.dma_copy(out, a)"""),
+    ("an angle that ScalarE does not take", NEWER, "warning: of sin are outside of -3.1416 to 3.1416", """
+    nisa.activation(c, nl.sin, a, scale=7.0)  # HERE
+    nisa.dma_copy(out, c)"""),
+    ("a root of a number below 0", OLDER, "warning: of sqrt are outside of 2^-116 to 2^118, and 0", """
+    nl.store(out, nl.sqrt(nl.subtract(nl.load(x), 0.5)))  # HERE"""),
+    ("a row that is added to twice", NEWER, "warning: 126 indices name a row that an earlier one names", """
+    nisa.dma_copy(out, a)
+    rows = nl.full((128, 1), 3, dtype=nl.uint32)
+    nisa.memset(rows[0:1], 5)
+    place = out.ap(pattern=[[512, 128], [1, 512]], vector_offset=rows, indirect_dim=0)
+    nisa.dma_compute(place, [place, b], nl.add)  # HERE"""),
+    ("a tile that is moved onto itself", NEWER, "warning: that it reads later on", """
+    nisa.tensor_copy(a[:, 1:512], a[:, 0:511])  # HERE
+    nisa.dma_copy(out, a)"""),
     ("a kernel that returns nothing", NOTHING, "warning: returns nothing and writes to no argument", """
     nisa.dma_copy(out, a)"""),
     ("a result that nothing is written to", NEWER, "warning: returns a tensor", """

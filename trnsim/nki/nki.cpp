@@ -1,10 +1,13 @@
 #include "trnsim/nki/nki.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <utility>
 
 #include "hw/sim_device.h"
+#include "isa/exec.h"
 #include "isa/names.h"
 #include "runtime/nki/passes.h"
 
@@ -62,6 +65,7 @@ runtime::nki::Arranged arranged_of(runtime::nki::Trace& trace, const std::vector
   std::vector<bool> given;
   for (const NkiTensor& t : tensors) given.push_back(t.input);
   const std::vector<runtime::nki::Doubt> empty = runtime::nki::unwritten_reads(block, std::move(given));
+  const std::vector<runtime::nki::Doubt> late = runtime::nki::overwritten_operands(block);
   std::vector<runtime::nki::Doubt> sums;
   // Where a kernel places its tensors, which may fill all of its part, those of the compiler are in the compiler's.
   const std::int64_t reserved = trace.places() ? 0 : kCompilerSbuf;
@@ -71,7 +75,8 @@ runtime::nki::Arranged arranged_of(runtime::nki::Trace& trace, const std::vector
   }
   runtime::nki::Arranged out = runtime::nki::arrange(
       std::move(block), machine.target(), {.passes = passes, .reserved_sbuf = reserved}, trace.loops(), trace.open());
-  for (const auto& more : {empty, sums, trace.doubts()}) out.doubts.insert(out.doubts.end(), more.begin(), more.end());
+  for (const auto& more : {empty, late, sums, trace.doubts()})
+    out.doubts.insert(out.doubts.end(), more.begin(), more.end());
   return out;
 }
 
@@ -81,7 +86,8 @@ NkiKernel::NkiKernel(runtime::nki::Trace& trace, std::vector<NkiTensor> tensors,
                      const runtime::nki::NkiPasses& passes)
     : machine_{machine},
       arranged_{arranged_of(trace, tensors, machine, passes)},
-      program_{program_of(arranged_, tensors)} {}
+      program_{program_of(arranged_, tensors)},
+      newer_{trace.newer()} {}
 
 NkiKernel::NkiKernel(runtime::VirtualBlock&& so_far, const std::vector<NkiTensor>& tensors,
                      const hw::MachineParams& machine)
@@ -103,7 +109,30 @@ std::span<std::byte> NkiKernel::memory(std::size_t tensor) {
 
 void NkiKernel::compute(int host_threads) {
   memory(0);
-  device_->run({.host_threads = host_threads});
+  outside_.clear();
+  device_->run({.host_threads = host_threads, .outside = &outside_});
+}
+
+std::vector<runtime::nki::Doubt> NkiKernel::outside() const {
+  std::map<std::pair<std::uint32_t, isa::Fn>, std::uint64_t> inputs;  // by line
+  std::map<std::uint32_t, std::uint64_t> rows;
+  for (const auto& [index, count] : outside_) {
+    const isa::Instr& instr = block().instrs[index];
+    if (!isa::is_dma(instr.op))
+      inputs[{instr.label, instr.fn}] += count;
+    else if (newer_)  // in the older dialect, additions to one row are atomic
+      rows[instr.label] += count;
+  }
+  std::vector<runtime::nki::Doubt> out;
+  for (const auto& [line, count] : inputs)
+    out.push_back({line.first, fmt::format("{} inputs of {} are outside of {}, the range of ScalarE's function: the "
+                                           "chip may give any number there; bring them into it first",
+                                           count, isa::name_of(line.second), isa::documented_inputs(line.second))});
+  for (const auto& [label, count] : rows)
+    out.push_back({label, fmt::format("{} indices name a row that an earlier one names, too: the chip may lose all but "
+                                      "one of the sums to it (unique_indices); add such rows up first",
+                                      count)});
+  return out;
 }
 
 namespace {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -75,6 +76,8 @@ class NkiKernel {
   std::span<std::byte> memory(std::size_t tensor);
   /// Executes the instructions. Errors: as isa::Device::run().
   void compute(int host_threads);
+  /// What the chip would compute otherwise, of the numbers of the last compute().
+  std::vector<runtime::nki::Doubt> outside() const;
   /// Kernels of the two physical cores of a logical one: each is timed with the other at its side from now on. Returns
   /// whether the second one takes longer. Errors: as hw::simulate().
   static bool beside(NkiKernel& first, NkiKernel& second);
@@ -88,6 +91,8 @@ class NkiKernel {
   isa::Program program_;
   std::optional<isa::Program> other_;  // of the other physical core
   std::unique_ptr<isa::Device> device_;
+  bool newer_ = false;
+  std::map<std::uint32_t, std::uint64_t> outside_;  // as isa::RunOptions
 };
 
 }  // namespace trnsim

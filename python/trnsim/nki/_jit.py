@@ -187,6 +187,7 @@ def compute(compiled):
     for reg, array in compiled.inputs:
         _put(compiled.kernel, reg, array)
     compiled.kernel.compute(settings.threads)
+    compiled.warnings += _doubts.said(compiled.kernel.outside(), settings.warns)
     for reg, array, given in compiled.arguments:  # a kernel may write to its arguments
         written(given, array, np.frombuffer(compiled.kernel.memory(reg), array.dtype).reshape(array.shape))
     _prints.said(compiled.prints, lambda view: _memory(compiled.kernel, view))

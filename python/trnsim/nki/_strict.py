@@ -157,17 +157,26 @@ def _of_call(name, problem, given):
     operands have the names that the call gives them."""
     op, colon, rest = problem.what.partition(": ")
     if colon and op in _core.opcodes:
-        names = dict(given)
-        for letter, operand in zip(("a", "b", "c", "dst2"), getattr(problem, "operands", ())):
+        names, letters = dict(given), ("a", "b", "c", "dst2")
+        for letter, operand in zip(letters, getattr(problem, "operands", ())):
+            said = rf"\b{letter}(?= is | has |'s |, |$)"
             own = next((p for p, v in names.items() if p != "dst" and _same_place(v, operand)), None)
-            if own:
+            own = own or _of_shape(names, re.search(rf"\b{letter} is \[(\d+), (\d+)\]", rest))
+            if own and re.search(said, rest):
                 del names[own]
-                rest = re.sub(rf"\b{letter}(?= is | has |'s |, |$)", own, rest)
+                rest = re.sub(said, own, rest)
                 problem.fix = re.sub(rf"(?<=split ){letter}\b", own, problem.fix)
         for alu, own in (("alu0", "op" if "op" in given else "op0"), ("alu1", "op1")):
             rest = rest.replace(f"{alu} of {op}", own)
         problem.what = f"{name if op != name.partition('.')[2] else op}: {rest}"
     return problem
+
+
+def _of_shape(names, found):
+    """The only argument of the shape that an error names: the engine may take it as another operand than the call."""
+    own = [p for p, v in names.items() if found and p != "dst" and isinstance(v, _View) and v.space != HBM
+           and (v.partitions, v.cols) == tuple(map(int, found.groups()))]
+    return own[0] if len(own) == 1 else None
 
 
 def _same_place(given, operand):
