@@ -538,6 +538,22 @@ for name in ("add", "subtract", "maximum", "minimum", "equal", "not_equal", "les
 
 
 @nki.jit
+def choices(x, y):
+    a, b, out = tile(x.shape, nl.int32), tile(x.shape, nl.int32), memory((3 * x.shape[0], x.shape[1]), nl.int32)
+    nisa.dma_copy(dst=a, src=x)
+    nisa.dma_copy(dst=b, src=y)
+    less = nl.less(nl.copy(a, dtype=nl.float32), 3 * 2.0 ** 27, dtype=nl.int8)
+    for i, chosen in enumerate((nl.where(less, a, b), nl.where(less, a, 2**24 + 1), nl.where(less, 2**24 + 1, b[:, 0:1]))):
+        nisa.dma_copy(dst=out[i * x.shape[0]:(i + 1) * x.shape[0]], src=chosen)
+    return out
+
+
+FEW = IN_FP32 < 3 * 2.0 ** 27
+check("a choice among words", lambda: equal(choices(LARGER, NEAR), np.concatenate([
+    np.where(FEW, LARGER, NEAR), np.where(FEW, LARGER, 2**24 + 1), np.where(FEW, 2**24 + 1, NEAR[:, :1])])), True)
+
+
+@nki.jit
 def unary_words(x):
     a, out = tile(x.shape, nl.int32), memory(x.shape, nl.int32)
     nisa.dma_copy(dst=a, src=x)

@@ -147,6 +147,25 @@ def mod(x, y, dtype=None, mask=None):
     return _remainder(x, y, floor, dtype, mask)
 
 
+def _are_words(out_type, *values):
+    """Whether all are integers of 32 bits, which fp32 does not hold."""
+    return out_type in (_dtypes.INT32, _dtypes.UINT32) and all(
+        v.code == out_type if is_tile(v) else e.whole(v) for v in values)
+
+
+def _chosen_words(condition, x, y, out, mask):
+    """A choice among integers of 32 bits: copies keep their bits, where VectorE's choice computes in fp32."""
+    tiles = []
+    for value in (x, y):
+        tiles.append(e.spread(tile(value), out.shape) if is_tile(value) else temp(out.shape, out.code))
+        if not is_tile(value):
+            e.fill(e.ANY, tiles[-1], value)
+    put("tensor_copy", e.VECTOR, out, tiles[1], mask=mask)
+    chosen = e.in_sbuf(tiles[0]) if condition.space == PSUM else tiles[0]
+    put("copy_predicated", e.VECTOR, out, chosen, condition, mask=mask)
+    return out
+
+
 def where(condition, x, y, *, dtype=None, mask=None):
     """x where the condition holds, else y."""
     operands = [tile(condition), *(tile(t) if is_tile(t) else t for t in (x, y))]
@@ -156,9 +175,13 @@ def where(condition, x, y, *, dtype=None, mask=None):
     if is_tile(y):
         shape = _core.common(e.spread(condition, shape), tile(y))
     out_type = code(dtype, e.elementwise_type("add", x, y) if is_tile(x) else y.code if is_tile(y) else FP32)
-    if _dtypes.size_of(condition.code) > 2 or not is_integer(condition.code):
+    words = _are_words(out_type, x, y)
+    if _dtypes.size_of(condition.code) > 2 or not is_integer(condition.code) or (
+            words and condition.code not in (_dtypes.UINT8, _dtypes.UINT16)):
         condition = binary("ne", condition, 0.0, np.uint8, mask)
     condition = e.spread(condition, shape)
+    if words:
+        return _chosen_words(condition, x, y, temp(shape, out_type), mask)
     if not is_tile(x):
         number, x = x, temp(shape, FP32)
         put("memset", e.ANY, x, imm=e.number(number))
