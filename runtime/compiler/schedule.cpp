@@ -238,6 +238,15 @@ class Scheduler {
     issue(chosen);
     return chosen;
   }
+  /// Seconds until all are done, in the order of next(), or as they are written.
+  double time(bool as_written) {
+    for (std::uint32_t i = 0; i < done_.size(); ++i)
+      if (as_written)
+        issue(i);
+      else
+        next();
+    return end_;
+  }
 
  private:
   void make_ready(std::uint32_t i) { ready_[facts_.steps[i].engine].insert(i, needs_[i]); }
@@ -316,6 +325,7 @@ class Scheduler {
       dma_free_ = std::max(dma_free_, begin) + duration.transfer;
       end = std::max(end, dma_free_ + dma_start_);
     }
+    end_ = std::max(end_, end);
     done_[i] = 1;
     ready_[e].erase(i, needs_[i]);
     for (const std::uint32_t b : facts_.buffers[i]) {
@@ -340,7 +350,7 @@ class Scheduler {
   std::vector<char> done_, open_, early_;  // early: opened before its turn, and still open
   std::array<Ready, isa::kEngineCount> ready_;
   std::array<double, isa::kEngineCount> free_{};
-  double dma_free_ = 0;
+  double dma_free_ = 0, end_ = 0;
   Sums closed_;
   Budget sbuf_, psum_;
   const double dma_start_, making_;
@@ -354,6 +364,14 @@ class Scheduler {
 
 std::optional<Allocation> schedule(VirtualBlock& block, const isa::Target& target, const ScheduleOptions& options) {
   const Facts facts{block, target};
+  if (options.makers.units > 0) {  // choosing what can start first is no order that ends first
+    const auto time = [&](bool as_written) {
+      return Scheduler{facts, target, target.geometry.sbuf_partition_bytes * 23 / 24, options}.time(as_written);
+    };
+    if (time(true) <= time(false))
+      if (auto found = allocate_without_spills(block, facts.buffers, target.geometry, options.rotate, in_turn()))
+        return found;
+  }
   for (const std::int64_t part : {23, 20, 17, 14}) {  // 24ths of SBUF
     Scheduler scheduler{facts, target, target.geometry.sbuf_partition_bytes * part / 24, options};
     const NextInstr next = [&scheduler] { return scheduler.next(); };

@@ -76,7 +76,7 @@ class NkiKernel {
   std::span<std::byte> memory(std::size_t tensor);
   /// Executes the instructions. Errors: as isa::Device::run().
   void compute(int host_threads);
-  /// What the chip would compute otherwise, of the numbers of the last compute().
+  /// Doubts that the numbers of the last compute() raise.
   std::vector<runtime::nki::Doubt> outside() const;
   /// Kernels of the two physical cores of a logical one: each is timed with the other at its side from now on. Returns
   /// whether the second one takes longer. Errors: as hw::simulate().
