@@ -106,8 +106,9 @@ Sides sides_of(const Dims& dims, const Ints& batch, const Ints& contracting) {
   return out;
 }
 
+/// `chosen`: zeros on the right take nothing of the left, infinities neither.
 template <class Numbers>
-Numbers products(const Numbers& a, const Numbers& b, const Sides& left, const Sides& right) {
+Numbers products(const Numbers& a, const Numbers& b, const Sides& left, const Sides& right, bool chosen) {
   Numbers out(at(left.batch * left.free * right.free));
   std::size_t to = 0;
   for (std::int64_t batch = 0; batch < left.batch; ++batch)
@@ -116,12 +117,16 @@ Numbers products(const Numbers& a, const Numbers& b, const Sides& left, const Si
       for (std::int64_t j = 0; j < right.free; ++j) {
         const auto* column = b.data() + (batch * right.free + j) * left.depth;
         typename Numbers::value_type sum{};
-        for (std::int64_t k = 0; k < left.depth; ++k) sum = multiply_add(sum, row[k], column[k]);
+        for (std::int64_t k = 0; k < left.depth; ++k)
+          if (!chosen || column[k] != typename Numbers::value_type{}) sum = multiply_add(sum, row[k], column[k]);
         out[to++] = sum;
       }
     }
   return out;
 }
+
+/// An attribute of products whose right side says how much is taken of which row, as an enlarged picture's does.
+constexpr std::string_view kChosen = "trnsim.chosen";
 
 void contract(Evaluation& e, const DotDims& d) {
   const Sides left = sides_of(e.operand(0).type.dims, d.lhs_batch, d.lhs_contracting);
@@ -131,8 +136,9 @@ void contract(Evaluation& e, const DotDims& d) {
   e.require_work(static_cast<double>(element_count(result.dims)) * static_cast<double>(left.depth));
   in_numbers_of(result, [&](auto none) {
     using Numbers = decltype(none);
-    e.put(sums_of(result, products(ordered<Numbers>(e.operand(0), left.order),
-                                   ordered<Numbers>(e.operand(1), right.order), left, right)));
+    e.put(sums_of(
+        result, products(ordered<Numbers>(e.operand(0), left.order), ordered<Numbers>(e.operand(1), right.order), left,
+                         right, e.attributes().has(kChosen))));
   });
 }
 

@@ -199,11 +199,11 @@ void ceil(Lowerer& l) {
 }
 
 /// Engines round what they write as an integer, which holds neither large numbers nor Inf and NaN: those have no
-/// fraction to round.
+/// fraction to round. The sign stays, also that of zero, which integers do not have.
 void round(Lowerer& l) {
   constexpr double kNoFraction = 1 << 23;
-  const Formula x{l, l.in(0)};
-  l.set((x.abs() < kNoFraction).choose(x.as(Dtype::kInt32).as(x.dtype()), x).view());
+  const Formula x{l, l.in(0)}, size = x.abs(), whole = size.as(Dtype::kInt32).as(x.dtype());
+  l.set((size < kNoFraction).choose(whole * x.fn(Fn::kSign), x).view());
 }
 
 void remainder(Lowerer& l) {

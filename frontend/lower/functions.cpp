@@ -85,7 +85,8 @@ Formula tan(const Formula& x) {
   for (const double part : {1.5703125, 4.837512969970703125e-4, 7.54978995489188216e-8}) rest = rest - quarters * part;
   const Formula sine = rest.fn(Fn::kSin), cosine = rest.fn(Fn::kSin, 1, kPi / 2);
   const Formula odd = quarters - (quarters * 0.5).floor() * 2.0;
-  return odd.choose(-(cosine / sine), sine / cosine);
+  const Formula full = x.fn(Fn::kSin), far = full * full * 2.0 / x.fn(Fn::kSin, 2);  // by the double angle's sine
+  return (x.abs() > 8192.0).choose(far, odd.choose(-(cosine / sine), sine / cosine));
 }
 
 /// log of the gamma function by Lanczos' sum of g = 7 with 9 terms; below 1/2 by reflection.

@@ -62,19 +62,19 @@ void evict(const View& dst, const float* sums, const Rounder& how, Context& cont
              [&](const Strip& strip) { write(dst, strip, sums + strip.p * dst.cols + strip.first, how); });
 }
 
-/// Whether an operand is ones and zeros, some of each: it chooses rows of the other one.
+/// Whether an operand has shares of one as its numbers, some of them zero: it chooses rows of the other one, or mixes
+/// them.
 bool chooses(const Rows& rows, std::int64_t count, std::int64_t cols, bool is_bf16) {
-  bool ones = false, zeros = false;
+  bool zeros = false;
   for (std::int64_t p = 0; p < count; ++p)
     for (std::int64_t c = 0; c < cols; ++c) {
       std::uint32_t bits = 0;
       const std::int64_t size = is_bf16 ? 2 : 4;
       std::memcpy(&bits, rows.data + p * rows.stride + c * size, static_cast<std::size_t>(size));
-      const bool one = bits == (is_bf16 ? 0x3f80U : 0x3f800000U);
-      if (!one && bits != 0) return false;
-      (one ? ones : zeros) = true;
+      if (bits > (is_bf16 ? 0x3f80U : 0x3f800000U)) return false;  // above one, below zero, or NaN
+      zeros = zeros || bits == 0;
     }
-  return ones && zeros;
+  return zeros;
 }
 
 /// NaN in the result: zeros made them of infinities, or were multiplied with NaN.

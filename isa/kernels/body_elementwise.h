@@ -112,6 +112,18 @@ void unary_loop(const float* a, float scale, float bias, float* out, std::size_t
   for (std::size_t i = 0; i < n; ++i) out[i] = kFunction(fma1(a[i], scale, bias));
 }
 
+/// Angles of many turns, which are few, one at a time.
+void sin_loop(const float* a, float scale, float bias, float* out, std::size_t n) {
+  reads(a, n), writes(out, n);
+  std::uint32_t far = 0;
+  for (std::size_t i = 0; i < n; ++i) far |= static_cast<std::uint32_t>(absolute(fma1(a[i], scale, bias)) > kNearSin);
+  if (far == 0) return unary_loop<f_sin>(a, scale, bias, out, n);
+  for (std::size_t i = 0; i < n; ++i) {
+    const float x = fma1(a[i], scale, bias);
+    out[i] = absolute(x) > kNearSin ? far_sin(x) : f_sin(x);
+  }
+}
+
 inline std::size_t outside_loop(const float* a, float scale, float bias, const Range& range, std::size_t n) {
   reads(a, n);
   const float least = range.least, most = range.most;
@@ -176,7 +188,7 @@ void fill_reductions(Kernels& table) {
   fn[at(Fn::kErfGrad)] = unary_loop<f_erf_grad>;
   fn[at(Fn::kExp)] = unary_loop<f_exp>;
   fn[at(Fn::kLog)] = unary_loop<f_log>;
-  fn[at(Fn::kSin)] = unary_loop<f_sin>;
+  fn[at(Fn::kSin)] = sin_loop;
   fn[at(Fn::kArctan)] = unary_loop<f_arctan>;
   fn[at(Fn::kSqrt)] = unary_loop<f_sqrt>;
   fn[at(Fn::kRsqrt)] = unary_loop<f_rsqrt>;

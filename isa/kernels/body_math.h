@@ -203,20 +203,49 @@ inline float f_mish(float x) {
   return x > 20.0f ? x : (x < -104.0f ? -0.0f : x * (n / (n + 2.0f)));
 }
 
-/// sin by reduction to [-pi/2, pi/2] in three parts of pi; |x| <= 8192.
-inline float f_sin(float x) {
-  const float shifted = fma1(x, 0.31830988618379067f, kRoundMagic);
-  const float n = shifted - kRoundMagic;
-  float r = fma1(n, -0x1.921fb6p1f, x);
-  r = fma1(n, 0x1.777a5cp-24f, r);
-  r = fma1(n, 0x1.ee59dap-49f, r);
+/// sin of r in [-pi/2, pi/2], with the sign of (-1)^n.
+inline float sin_of_rest(float r, std::uint32_t n) {
   const float z = r * r;
   float p = 2.6083159809786593e-6f;
   p = fma1(p, z, -1.9810690719168633e-4f);
   p = fma1(p, z, 8.3330785855650902e-3f);
   p = fma1(p, z, -1.6666659712791443e-1f);
   const float y = fma1(p * z, r, r);
-  return x == 0.0f ? x : float_of(bits_of(y) ^ (bits_of(shifted) << 31));
+  return float_of(bits_of(y) ^ (n << 31));
+}
+
+constexpr float kNearSin = 8192.0f;  // the most half turns that three parts of pi take off
+
+/// sin by reduction to [-pi/2, pi/2] in three parts of pi; |x| <= kNearSin.
+inline float f_sin(float x) {
+  const float shifted = fma1(x, 0.31830988618379067f, kRoundMagic);
+  const float n = shifted - kRoundMagic;
+  float r = fma1(n, -0x1.921fb6p1f, x);
+  r = fma1(n, 0x1.777a5cp-24f, r);
+  r = fma1(n, 0x1.ee59dap-49f, r);
+  return x == 0.0f ? x : sin_of_rest(r, bits_of(shifted));
+}
+
+/// sin of a larger angle: 96 bits of 1/pi, from those on that make odd half turns, times the 24 bits of x (Payne and
+/// Hanek, "Radian Reduction for Trigonometric Functions").
+inline float far_sin(float x) {
+  constexpr std::uint32_t kInversePi[] = {0,          0x517cc1b7, 0x27220a94, 0xfe13abe8, 0xfa9a6ee0,
+                                          0x6db14acc, 0x9e21c820, 0xff28b1d5, 0xef5de2b0};
+  const std::uint32_t bits = bits_of(x), power = (bits >> 23) & 255u;
+  if (power == 255) return x - x;
+  const std::uint64_t whole = (bits & 0x7fffffu) | 0x800000u;
+  const std::uint32_t first = power - 150u + 31u;  // the bit of the table whose product has the weight of one half turn
+  const auto word = [&](std::uint32_t i) {
+    const std::uint32_t at = first / 32 + i;
+    const std::uint64_t both = (std::uint64_t{kInversePi[at]} << 32) | kInversePi[at + 1];
+    return static_cast<std::uint32_t>(both >> (32 - first % 32));
+  };
+  const std::uint64_t low = whole * word(2), middle = whole * word(1) + (low >> 32);
+  const std::uint64_t turns = ((whole * word(0) + (middle >> 32)) << 32) | (middle & 0xffffffffu);
+  const std::uint64_t half_turns = (turns + (std::uint64_t{1} << 62)) >> 63;
+  const auto rest = static_cast<std::int64_t>(turns - (half_turns << 63));
+  const auto r = static_cast<float>(static_cast<double>(rest) * 0x1.921fb54442d18p-62);
+  return sin_of_rest(r, static_cast<std::uint32_t>(half_turns) ^ (bits >> 31));
 }
 
 /// arctan by reduction to |t| <= tan(pi/8) (Cephes atanf).

@@ -98,6 +98,22 @@ TEST_P(Function, StaysWithinItsStatedError) {
 INSTANTIATE_TEST_SUITE_P(All, Function, testing::ValuesIn(kAccuracy),
                          [](const auto& info) { return "Fn" + std::to_string(static_cast<int>(info.param.fn)); });
 
+// Angles of many turns, beyond the documented range, among others and in place.
+TEST(Functions, SineOfFarAngles) {
+  std::vector<float> x;
+  for (const float size : samples(100, kLargest)) x.push_back(size), x.push_back(-size);
+  std::vector<float> got = x;
+  kernels().unary[static_cast<std::size_t>(Fn::kSin)](got.data(), 1, 0, got.data(), got.size());
+  double worst = 0;
+  for (std::size_t i = 0; i < x.size(); ++i)
+    worst = std::max(worst, std::abs(got[i] - std::sin(static_cast<double>(x[i]))));
+  EXPECT_LE(worst, 0x1p-22);
+  constexpr float kInf = std::numeric_limits<float>::infinity();
+  float ends[] = {kInf, -kInf, NAN};
+  kernels().unary[static_cast<std::size_t>(Fn::kSin)](ends, 1, 0, ends, 3);
+  for (const float end : ends) EXPECT_TRUE(std::isnan(end));
+}
+
 float at(Fn fn, float x) {
   float out = 0;
   kernels().unary[static_cast<std::size_t>(fn)](&x, 1, 0, &out, 1);

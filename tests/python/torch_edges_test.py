@@ -69,6 +69,60 @@ for call in (lambda t: t.cummax(1)[0], lambda t: t.cummin(1)[0], lambda t: t.cum
              lambda t: F.max_pool1d(t, 3, 1, 1), lambda t: F.max_pool2d(t[None], 3, 1, 1)):
     same(call, x)
 """
+QUOTIENTS = SAME + """
+for x, y in ((a, b), (a.bfloat16(), b.bfloat16()), (torch.tensor([5.0, -0.3, 1e30, 6.0]), torch.tensor(0.1)),
+             (torch.linspace(-50, 50, 201), torch.tensor(0.7))):
+    same(torch.floor_divide, x, y), same(lambda p, q: torch.div(p, q, rounding_mode="floor"), x, y)
+same(lambda t: t // 2, each), same(lambda t: -7.0 // t, each)
+"""
+NEAREST = SAME + """
+x = torch.cat([each, torch.tensor([0.3, -0.3, 0.5, -0.5, 1.5, -2.5, 0.49999997, -0.49999997, 8388609.0, -1e30])])
+for call in (torch.round, lambda t: torch.round(t.bfloat16()), lambda t: torch.round(t, decimals=1)):
+    same(call, x)
+"""
+TURNS = SAME + """
+x = torch.tensor([1e4, 8191.5, -1e6, 3e7, 123456789.0, 1e10, -1e15, 1e20, 3e38, 16777218.0, inf, -inf, nan, 0.5])
+for call in (torch.sin, torch.cos, lambda t: torch.tan(t / 4)):
+    same(call, x)
+"""
+SHARES = SAME + """
+import torch.nn.functional as F
+x = torch.arange(100.0).reshape(2, 2, 5, 5).cos()
+x[0, 0, 2, 2], x[0, 1, 0, 0], x[1, 0, 4, 3] = inf, -inf, nan
+for size in ((10, 10), (4, 6), (8, 4)):  # of which no place is between an infinity and one with no share
+    for corners in (True, False):
+        same(lambda t: F.interpolate(t, size=size, mode="bilinear", align_corners=corners), x)
+    same(lambda t: F.adaptive_avg_pool2d(t, size), x), same(lambda t: F.interpolate(t, size=size, mode="nearest"), x)
+    y = x[:, 0].clone()
+    same(lambda t: F.interpolate(t, size=size[0], mode="linear"), y), same(lambda t: F.adaptive_avg_pool1d(t, 3), y)
+"""
+PRODUCTS = SAME + """
+def kron(p, q):
+    out, other = p.new_zeros(8, 9), p.new_empty(0)
+    assert torch.kron(p, q, out=out) is out and torch.kron(p, q, out=other) is other and other.shape == (8, 9)
+    return out + other
+same(kron, torch.arange(6.0).reshape(2, 3), torch.arange(12.0).reshape(4, 3))
+same(torch.kron, torch.arange(6).reshape(2, 3), torch.arange(4).reshape(2, 2))
+"""
+ONE = SAME + """
+for name in ("var", "std"):
+    for dim in (0, -1):
+        same(lambda t: getattr(torch, name)(t, dim, unbiased=False), torch.tensor(3.0))
+        same(lambda t: getattr(torch, name)(t, dim), torch.tensor(3.0))
+refused(lambda: torch.var(torch.tensor(3.0).to(d), 1), IndexError, "out of range")
+"""
+RECURRENT = SAME + """
+for kind in (nn.LSTM, nn.GRU, nn.RNN):
+    torch.manual_seed(0)
+    model, x = kind(4, 4, 2, bidirectional=True, batch_first=True), torch.randn(2, 5, 4)
+    want = model(x)[0].detach()
+    model.to(d)
+    with torch.autocast("xla", dtype=torch.bfloat16):
+        got = model(x.to(d))[0]
+    got.float().sum().backward()
+    assert got.dtype is torch.bfloat16 and model.weight_hh_l0.grad.dtype is torch.float32
+    assert (got.float().cpu() - want).abs().max() < 0.02
+"""
 
 
 @unittest.skipIf(torch is None, "no PyTorch: install python3-torch")
@@ -84,6 +138,27 @@ class Edges(device_scripts.Scripts):
 
     def test_infinities_are_put_at_places_and_no_further(self):
         self.runs(PUT)
+
+    def test_whole_quotients_are_those_of_the_rest(self):
+        self.runs(QUOTIENTS)
+
+    def test_rounding_keeps_the_sign_of_zero(self):
+        self.runs(NEAREST)
+
+    def test_angles_of_many_turns(self):
+        self.runs(TURNS)
+
+    def test_infinities_are_mixed_where_they_have_a_share(self):
+        self.runs(SHARES)
+
+    def test_products_of_kronecker_are_written_to_out(self):
+        self.runs(PRODUCTS)
+
+    def test_a_number_has_dimensions_to_reduce(self):
+        self.runs(ONE)
+
+    def test_recurrent_layers_in_autocast(self):
+        self.runs(RECURRENT)
 
     def test_windows_hold_infinities(self):
         self.runs(WINDOWS)

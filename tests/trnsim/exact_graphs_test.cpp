@@ -95,6 +95,15 @@ TEST(ExactGraphs, LargeNumbersAreRounded) {
       1);
 }
 
+// Where the reciprocal of zero is -inf, the sign of the given number is there.
+TEST(ExactGraphs, RoundedNumbersKeepTheirSign) {
+  EXPECT_EQ(met(constant("a", "[-0.3, 0.3, -0.0]", "3xf32") +
+                "  %r = stablehlo.round_nearest_even %a : tensor<3xf32>\n  %one = stablehlo.constant dense<1.0> : "
+                "tensor<3xf32>\n  %q = stablehlo.divide %one, %r : tensor<3xf32>\n" +
+                expected("q", "[0xFF800000, 0x7F800000, 0xFF800000]", "3xf32")),
+            1);
+}
+
 TEST(ExactGraphs, TangentsNearTheirPoles) {
   EXPECT_EQ(met(constant("a", "[1.5707963, -1.5707963]", "2xf32") + "  %t = stablehlo.tan %a : tensor<2xf32>\n" +
                 "  check.expect_almost_eq_const %t, dense<[13245402.0, -13245402.0]> : tensor<2xf32>\n"),

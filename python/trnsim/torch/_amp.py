@@ -10,7 +10,7 @@ from trnsim.torch._tensor import DeviceTensor
 LOWER = ("matmul", "mm", "bmm", "mv", "addmm", "addmv", "addbmm", "baddbmm", "linear", "conv1d", "conv2d", "conv3d",
          "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "convolution", "einsum", "chain_matmul", "addr",
          "multi_head_attention_forward", "scaled_dot_product_attention", "prelu", "__matmul__", "lstm_cell",
-         "gru_cell", "rnn_tanh_cell", "rnn_relu_cell", "bilinear")
+         "gru_cell", "rnn_tanh_cell", "rnn_relu_cell", "bilinear", "lstm", "gru", "rnn_tanh", "rnn_relu")
 FULL = ("acos", "asin", "cosh", "erfinv", "exp", "expm1", "log", "log10", "log2", "log1p", "reciprocal", "rsqrt",
         "sinh", "tan", "pow", "softplus", "layer_norm", "native_layer_norm", "group_norm", "norm", "nuclear_norm",
         "cosine_similarity", "poisson_nll_loss", "cosine_embedding_loss", "nll_loss", "hinge_embedding_loss",

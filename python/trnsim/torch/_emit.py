@@ -201,13 +201,14 @@ class Text:
                f"across dimensions = {listed(dims)}"
         return self.line(text, shape, a.element, f"{a.type}, {start.type}")
 
-    def dot_general(self, a, b, batch, contract):
-        """`batch` and `contract`: pairs of lists of dimensions, of a and of b."""
+    def dot_general(self, a, b, batch, contract, chosen=False):
+        """`batch` and `contract`: pairs of lists of dimensions, of a and of b. `chosen`: zeros of b take nothing of a,
+        infinities neither."""
         free = [[d for d in range(x.rank) if d not in batch[i] and d not in contract[i]] for i, x in enumerate((a, b))]
         shape = [a.shape[d] for d in batch[0]] + [a.shape[d] for d in free[0]] + [b.shape[d] for d in free[1]]
         batching = f"batching_dims = {listed(batch[0])} x {listed(batch[1])}, " if batch[0] else ""
         text = f"stablehlo.dot_general {a.name}, {b.name}, {batching}contracting_dims = {listed(contract[0])} x " \
-               f"{listed(contract[1])}"
+               f"{listed(contract[1])}{' {trnsim.chosen = true}' if chosen else ''}"
         return self.line(text, shape, a.element, f"{a.type}, {b.type}")
 
     def region(self, operands, body, attributes, outs, op):

@@ -68,7 +68,7 @@ def results(func, args, kwargs):
             return [meta_of(made)], True
         try:
             out = asked(func, args, kwargs, "meta")
-        except (NotImplementedError, TypeError, AssertionError):  # meta functions that take less than the operator
+        except (NotImplementedError, TypeError, AssertionError, IndexError):  # of meta functions that take less
             out = from_zeros(func, args, kwargs)
     if isinstance(out, torch.Tensor):
         return [meta_of(out)], True

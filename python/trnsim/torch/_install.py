@@ -184,6 +184,16 @@ def repeated(plain):
     return made
 
 
+def kron(plain):
+    """out= of PyTorch's composition is written by way of a view that is none on the device."""
+    @functools.wraps(plain)
+    def made(first, other, *, out=None):
+        if not isinstance(out, DeviceTensor):
+            return plain(first, other) if out is None else plain(first, other, out=out)
+        return torch.mul(plain(first.detach(), other.detach()), 1, out=out)
+    return made
+
+
 def placed(make):
     """A maker that PyTorch's modes do not see."""
     @functools.wraps(make)
@@ -247,6 +257,7 @@ def install(backend, everywhere=False, cuda=False):
     torch.set_default_tensor_type = retyping(torch.set_default_tensor_type)
     torch.nn.functional.one_hot = torch._C._nn.one_hot = one_hot(torch.nn.functional.one_hot)
     torch.repeat_interleave = torch.Tensor.repeat_interleave = repeated(torch.repeat_interleave)
+    torch.kron = kron(torch.kron)
     _newer.install()
     _dynamo.install()
     _amp.install()

@@ -88,13 +88,10 @@ def multiply(at, a, b):
 @rule("div")
 def divide(at, a, b, rounding_mode=None):
     whole = at.element not in FLOATS
-    a, b = at.cast(a), at.cast(b)
-    if rounding_mode == "floor" and whole:
-        return floor_divide(at, a, b)
-    out = at.text.binary("divide", a, b)
-    if whole or rounding_mode is None:
-        return out
-    return at.text.unary("floor", out) if rounding_mode == "floor" else truncated(at, out)
+    if rounding_mode == "floor":
+        return floor_divide(at, at.cast(a), at.cast(b)) if whole else floor_quotient(at, a, b)
+    out = at.text.binary("divide", at.cast(a), at.cast(b))
+    return out if whole or rounding_mode is None else truncated(at, out)
 
 
 @rule("floor_divide")
@@ -109,6 +106,25 @@ def floor_divide(at, a, b):
     other = text.binary("and", text.compare("NE", rest, zero),
                         text.compare("NE", text.compare("LT", rest, zero), text.compare("LT", b, zero)))
     return text.binary("subtract", text.binary("divide", a, b), text.convert(other, at.element))
+
+
+def floor_quotient(at, a, b):
+    """The floor of a quotient of real numbers, by the rest of the division: a quotient that is rounded up to a whole
+    number is one too many, and that of an infinity is no number. In fp32, for shorter types too."""
+    text, element = at.text, "f32" if at.element in ("f16", "bf16") else at.element
+    a, b, zero, one = [at.cast(item, element) for item in (a, b, 0, 1)]
+    rest = text.binary("remainder", a, b)
+    whole = text.binary("divide", text.binary("subtract", a, rest), b)
+    other = text.binary("and", text.compare("NE", rest, zero),
+                        text.compare("NE", text.compare("LT", rest, zero), text.compare("LT", b, zero)))
+    whole = text.select(other, text.binary("subtract", whole, one), whole)
+    low = text.unary("floor", whole)
+    far = text.compare("GT", text.binary("subtract", whole, low), at.cast(0.5, element))
+    low = text.select(far, text.binary("add", low, one), low)
+    quotient = text.binary("divide", a, b)
+    none = text.binary("multiply", text.unary("sign", quotient), zero)  # 0 with the quotient's sign
+    out = text.select(text.compare("NE", whole, zero), low, none)
+    return text.convert(text.select(text.compare("EQ", b, zero), quotient, out), at.element)
 
 
 def truncated(at, x):

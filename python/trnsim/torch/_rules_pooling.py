@@ -9,7 +9,7 @@ def along(at, x, dim, matrix):
     """`x` with dimension `dim` multiplied by a matrix [new, old] of numbers."""
     text, (new, old) = at.text, (len(matrix), len(matrix[0]))
     constant = text.literal(matrix, x.element, (new, old))
-    out = text.dot_general(x, constant, ([], []), ([dim], [1]))
+    out = text.dot_general(x, constant, ([], []), ([dim], [1]), chosen=True)
     order = list(range(dim)) + [x.rank - 1] + list(range(dim, x.rank - 1))
     return text.transpose(out, order)
 
