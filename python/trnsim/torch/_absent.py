@@ -14,9 +14,9 @@ ABSENT = {
     "torch_xla.distributed.spmd": "use XlaFullyShardedDataParallel or DistributedDataParallel",
     "torch_xla.experimental": "torch_xla.experimental has eager_mode(), compile(), scan(), scan_layers(), "
                               "assume_pure() and gradient_accumulation()",
-    "torch_neuronx": "torch_neuronx has trace(), bucket_model_trace(), replace_weights(), DataParallel(), lazy_load(), "
-                     "async_load(), move_trace_to_device(), dynamic_batch(), testing, xla_impl.ops.RmsNorm, and "
-                     "experimental's places and profiler",
+    "torch_neuronx": "torch_neuronx has trace(), analyze(), bucket_model_trace(), replace_weights(), DataParallel(), "
+                     "lazy_load(), async_load(), move_trace_to_device(), dynamic_batch(), testing, "
+                     "xla_impl.ops.RmsNorm, and experimental's places and profiler",
     "torch_neuron": "use torch_neuronx.trace()",
     "neuronx_distributed": "neuronx_distributed has tensor and data parallelism, ZeRO-1, trainer, checkpoints "
                            "parallel_model_trace() and ModelBuilder: docs/your_script.md",

@@ -12,6 +12,8 @@ import torch.nn.functional as F
 
 from trnsim.torch._tensor import DeviceTensor
 
+VERSION = "2.1.0"  # of torch_xla and torch_neuronx, as scripts read it
+
 
 def only(options, names, where):
     """Errors: TypeError for an option that is not of `names`."""

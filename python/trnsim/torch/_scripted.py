@@ -46,7 +46,20 @@ def placed(load):
     return loaded
 
 
+def of_host(trace):
+    """torch.jit.trace() of a model of the host: around a mode PyTorch 1.13 takes convolutions for constants."""
+    plain = undispatched(trace)
+
+    @functools.wraps(trace)
+    def traced(func, *args, **kwargs):
+        held = (*func.parameters(), *func.buffers()) if isinstance(func, torch.nn.Module) else ()
+        given = args[0] if args and isinstance(args[0], (list, tuple)) else args
+        ours = any(isinstance(t, DeviceTensor) for t in (*held, *given))
+        return (trace if ours else plain)(func, *args, **kwargs)
+    return traced
+
+
 def install():
     kind = torch.jit.RecursiveScriptModule
     kind.save, kind.save_to_buffer = by_host(kind.save), by_host(kind.save_to_buffer)
-    torch.jit.load = placed(torch.jit.load)
+    torch.jit.load, torch.jit.trace = placed(torch.jit.load), of_host(torch.jit.trace)

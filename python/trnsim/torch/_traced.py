@@ -217,13 +217,10 @@ def replace(path, data):
 def made_model(func, example_inputs, *_, input_output_aliases=None, compiler_args=None, **options):
     """As torch_neuronx.trace(): `example_inputs` is a tensor or a tuple. `compiler_args` are as NEURON_CC_FLAGS,
     for this model; `compiler_workdir` and `cpu_backend` say where neuronx-cc works, and change no program here."""
-    known = {"compiler_workdir", "partitioner_config", "inline_weights_to_neff", "cpu_backend"}
+    known = {"compiler_workdir", "inline_weights_to_neff", "cpu_backend"}
     unknown = sorted(set(options) - known)
     if unknown:
         raise TypeError(f"trace() got an unexpected keyword argument '{unknown[0]}'")
-    if options.get("partitioner_config") is not None:
-        raise Refused(script_line(), "trace(): partitioner_config has no effect here, where no part of a traced model "
-                                     "is left to the host: leave it out")
     flags = flags_of_model(compiler_args)
     examples = example_inputs if isinstance(example_inputs, tuple) else (example_inputs,)
     program = _recorded.record(func, examples, dict(input_output_aliases or {}))
@@ -231,8 +228,14 @@ def made_model(func, example_inputs, *_, input_output_aliases=None, compiler_arg
     return TracedModel(program).train(getattr(func, "training", False)), examples  # as torch.jit.trace()'s
 
 
-def trace(func, example_inputs, *placed, **options):
-    """The model that made_model() makes, compiled, which runs it once."""
+def trace(func, example_inputs, *placed, partitioner_config=None, **options):
+    """The model that made_model() makes, compiled, which runs it once. `partitioner_config`: operators that the device
+    does not have are computed by the host."""
+    if partitioner_config is not None:
+        divided = HOOKS["partition"](func, example_inputs, partitioner_config, options)
+        if divided is not None:
+            return divided
+        options.update(partitioner_config.trace_kwargs or {})
     model, examples = made_model(func, example_inputs, *placed, **options)
     model(*examples)
     model.begin()

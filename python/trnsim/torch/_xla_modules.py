@@ -5,13 +5,13 @@ import functools
 import torch
 
 from trnsim.torch import _amp, _buckets, _checkpoint, _data_parallel, _experimental, _finder, _fsdp, _functions, \
-    _loaders, _metrics, _neuronx, _one_process, _spmd, _syncfree, _testing, _traced, _wrap, _xla, _xla_buckets, \
-    _xla_utils, _zero
+    _loaders, _metrics, _neuronx, _one_process, _partition, _spmd, _syncfree, _testing, _traced, _wrap, _xla, \
+    _xla_buckets, _xla_utils, _zero
 from trnsim.torch._engine import engine
+from trnsim.torch._newer import VERSION
 from trnsim.torch._tensor import DEVICE
 from trnsim.torch._xla import mark_step, ordinal, world_size
 
-VERSION = "2.1.0"
 VERSIONS = dict(__version__=VERSION, __xla_gitrev__="", __torch_gitrev__="")  # of no commit of torch_xla's
 # Names of environment variables: those of a core's number are torchrun's, which each process here has.
 VARIABLES = dict(
@@ -194,5 +194,5 @@ def ahead():
 def install():
     _finder.find("torch_xla", tables, begin)
     neuronx = dict(__version__=VERSION, DataParallel=_data_parallel.DataParallel, **_buckets.names(),
-                   **_traced.names())
+                   **_traced.names(), **_partition.names())
     _finder.find("torch_neuronx", lambda: {"": dict(neuronx), **_neuronx.tables(), **_testing.tables()}, ahead)
