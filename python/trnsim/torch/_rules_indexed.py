@@ -126,22 +126,24 @@ def index_put(at, x, places, values, accumulate=False, *_):
     return replaced(at, x, found, values, dims)
 
 
-MOST_COMPARED = 1024  # updates that are compared with one another
+MOST_COMPARED, MOST_PAIRS = 1024, 1 << 22  # updates that are compared with one another, and pairs of such
 
 
-def replaced(at, x, places, values, dims, unique=False):
+def replaced(at, x, places, values, dims, last=None):
     """`x` with `values` [..., window] at `places` [..., k] of the dimensions `dims`. The device's scatter adds: sums of
-    the values, and of ones, say where. The last of equal places counts, as on the CPU."""
+    the values, and of ones, say where. The last of equal places counts, as on the CPU: `last` has 1.0 for those that
+    no later one equals, where that is known."""
     text, n = at.text, number(places.shape[:-1])
     window = [s for d, s in enumerate(x.shape) if d not in dims]
     if x.element == "i1":
-        out = replaced(at, text.convert(x, "i32"), places, text.convert(values, "i32"), dims, unique)
+        out = replaced(at, text.convert(x, "i32"), places, text.convert(values, "i32"), dims, last)
         return text.convert(out, "i1")
-    if n > MOST_COMPARED and not unique:
+    if n > MOST_COMPARED and last is None:
         return _emit_more.scatter(text, x, places, values, dims, None)
     flat, rows_ = text.reshape(places, (n, len(dims))), text.reshape(values, [n] + window)
-    last = text.constant(1.0, "f32", (n,)) if unique else latest(at, flat)
-    counted = text.broadcast_in_dim(last, [n] + window, [0])
+    if last is None:
+        last = latest(text, in_a_line(text, flat, [x.shape[d] for d in dims]), 0)
+    counted = text.broadcast_in_dim(text.reshape(last, (n,)), [n] + window, [0])
     # All but the last count as nothing: a product would make NaN of infinities.
     kept = text.select(text.convert(counted, "i1"), rows_, text.constant(0, x.element, rows_.shape))
     sums = added_up(text, x, flat, kept, dims)
@@ -162,14 +164,28 @@ def added_up(text, x, places, rows_, dims):
     return text.binary("add", high, scattered(low))
 
 
-def latest(at, places):
-    """1 for each of the places [n, k] that no later one equals."""
-    text, (n, k) = at.text, places.shape
-    one, other = (text.broadcast_in_dim(places, (n, n, k), dims) for dims in ([0, 2], [1, 2]))
-    same = text.reduce("and", text.compare("EQ", one, other), True, [2])
-    later = text.compare("LT", text.iota((n, n), 0, "i32"), text.iota((n, n), 1, "i32"))
-    hidden = text.reduce("or", text.binary("and", same, later), False, [1])
-    return text.select(hidden, text.constant(0.0, "f32", (n,)), text.constant(1.0, "f32", (n,)))
+def latest(text, places, dim):
+    """1.0 for each of the places that no later one along `dim` equals, else 0."""
+    shape, n = places.shape, places.shape[dim]
+    order = [d for d in range(len(shape)) if d != dim] + [dim]
+    lines = text.reshape(text.transpose(text.convert(places, "i32"), order), (number(shape) // n, n))
+    pairs = (lines.shape[0], n, n)
+    one, other = (text.broadcast_in_dim(lines, pairs, [0, d]) for d in (1, 2))
+    later = text.compare("LT", text.iota(pairs, 1, "i32"), text.iota(pairs, 2, "i32"))
+    both = text.binary("and", text.compare("EQ", one, other), later)
+    hidden = text.reduce("maximum", text.convert(both, "f32"), 0.0, [2])
+    last = text.binary("subtract", text.constant(1.0, "f32", hidden.shape), hidden)
+    return text.transpose(text.reshape(last, [shape[d] for d in order]), [order.index(d) for d in range(len(shape))])
+
+
+def in_a_line(text, places, sizes):
+    """Places [n, k] of k dimensions as one number each."""
+    n, out = places.shape[0], None
+    for d, size in enumerate(sizes):
+        part = text.reshape(text.slice(places, [0, d], [n, d + 1]), (n,))
+        out = part if out is None else text.binary("add", text.binary("multiply", out, text.constant(
+            size, "i64", (n,))), part)
+    return out
 
 
 def positions(at, x, dim, places):
@@ -239,7 +255,9 @@ def scatter(at, x, dim, places, values, *rest):
         number_ = at.text.reshape(at.text.slice(values, [0] * values.rank, [1] * values.rank), ())
         return at.text.select(hits, at.text.broadcast(number_, x.shape), x)
     if ops[reduce] is None:
-        return replaced(at, x, positions(at, x, dim, places), values, list(range(x.rank)))
+        every, few = list(range(x.rank)), number(places.shape) * places.shape[dim] <= MOST_PAIRS
+        last = latest(at.text, wrapped(at, places, x.shape[dim]), dim) if few else None  # others are never the same
+        return replaced(at, x, positions(at, x, dim, places), values, every, last)
     return _emit_more.scatter(at.text, x, positions(at, x, dim, places), values, list(range(x.rank)), ops[reduce])
 
 
@@ -347,7 +365,8 @@ def as_strided_scatter(at, x, part, size, stride, offset=None):
     text, n = at.text, number(size)
     flat = text.reshape(x, (number(x.shape),))
     places = text.reshape(places_of(at, size, stride, offset), (n, 1))
-    return replaced(at, flat, places, text.reshape(part, (n,)), [0], unique=apart(size, stride))
+    last = text.constant(1.0, "f32", (n,)) if apart(size, stride) else None
+    return replaced(at, flat, places, text.reshape(part, (n,)), [0], last)
 
 
 def apart(size, stride):
