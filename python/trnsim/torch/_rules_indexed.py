@@ -126,7 +126,7 @@ def index_put(at, x, places, values, accumulate=False, *_):
     return replaced(at, x, found, values, dims)
 
 
-MOST_COMPARED, MOST_PAIRS = 1024, 1 << 22  # updates that are compared with one another, and pairs of such
+MOST_COMPARED, MOST_IN_LINE = 1024, 8  # updates that are compared with one another: of all, and of a line
 
 
 def replaced(at, x, places, values, dims, last=None):
@@ -255,8 +255,8 @@ def scatter(at, x, dim, places, values, *rest):
         number_ = at.text.reshape(at.text.slice(values, [0] * values.rank, [1] * values.rank), ())
         return at.text.select(hits, at.text.broadcast(number_, x.shape), x)
     if ops[reduce] is None:
-        every, few = list(range(x.rank)), number(places.shape) * places.shape[dim] <= MOST_PAIRS
-        last = latest(at.text, wrapped(at, places, x.shape[dim]), dim) if few else None  # others are never the same
+        every, few = list(range(x.rank)), places.shape[dim] <= MOST_IN_LINE
+        last = latest(at.text, wrapped(at, places, x.shape[dim]), dim) if few else None  # other lines are other places
         return replaced(at, x, positions(at, x, dim, places), values, every, last)
     return _emit_more.scatter(at.text, x, positions(at, x, dim, places), values, list(range(x.rank)), ops[reduce])
 

@@ -5,8 +5,8 @@ import functools
 import torch
 
 from trnsim.torch import _amp, _buckets, _checkpoint, _data_parallel, _experimental, _finder, _fsdp, _functions, \
-    _loaders, _metrics, _neuronx, _one_process, _partition, _spmd, _syncfree, _testing, _traced, _wrap, _xla, \
-    _xla_buckets, _xla_utils, _zero
+    _loaders, _metrics, _neuronx, _one_process, _partition, _spmd, _stablehlo, _syncfree, _testing, _traced, _wrap, \
+    _xla, _xla_buckets, _xla_utils, _zero
 from trnsim.torch._engine import engine
 from trnsim.torch._newer import VERSION
 from trnsim.torch._tensor import DEVICE
@@ -167,7 +167,7 @@ def tables():
         "debug.metrics": _metrics.names(), "debug.metrics_compare_utils": {},
         "debug.profiler": dict(Trace=Nothing, StepTrace=StepTrace, start_server=pass_on(None), trace=pass_on(None),
                                trace_detached=pass_on(None), start_trace=pass_on(None), stop_trace=pass_on(None)),
-        **sharded_names(), **_spmd.tables(), **_experimental.tables(compiled),
+        **sharded_names(), **_stablehlo.tables(), **_spmd.tables(), **_experimental.tables(compiled),
         "utils.serialization": dict(save=_xla.save_files, load=_xla.load),
         "utils.utils": _xla_utils.names(),
         "utils.checkpoint": dict(checkpoint=_checkpoint.checkpoint),
@@ -192,6 +192,7 @@ def ahead():
 
 
 def install():
+    _stablehlo.install()
     _finder.find("torch_xla", tables, begin)
     neuronx = dict(__version__=VERSION, DataParallel=_data_parallel.DataParallel, **_buckets.names(),
                    **_traced.names(), **_partition.names())
