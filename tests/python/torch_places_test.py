@@ -29,6 +29,20 @@ v, there = torch.randn(3, 4, generator=g), x.to(d)
 x[rows, columns], there[rows.to(d), columns.to(d)] = v, v.to(d)
 assert torch.equal(there.cpu(), x)
 """
+ORDERED = """
+inf, nan = float("inf"), float("nan")
+rows = torch.tensor([[-inf, 3, -inf, -inf], [nan, 1, 2, nan], [nan, nan, nan, inf], [-inf] * 4, [inf, inf, nan, 0]])
+for x in (rows, rows.bfloat16(), torch.tensor([[0, 5, 0, 0], [255, 255, 255, 255]], dtype=torch.uint8),
+          torch.tensor([[-2**31, 7, -2**31, 0], [2**31 - 1] * 4], dtype=torch.int32)):
+    for k in (1, 2, 4):
+        for largest in (True, False):
+            want, (got, places) = x.topk(k, -1, largest)[0], x.to(d).topk(k, -1, largest)
+            assert str(got.tolist()) == str(want.tolist()) == str(x.gather(1, places.cpu()).tolist()), (x, got, want)
+            assert all(len(set(row)) == k for row in places.tolist()), places  # none is taken twice
+    for call in (lambda t: t.argmax(1), lambda t: t.argmin(1), lambda t: t.max(1)[1], lambda t: t.cummax(1)[1],
+                 lambda t: t.sort(dim=1, stable=True)[1], lambda t: t.argmax()):
+        assert torch.equal(call(x.to(d)).cpu(), call(x)), x
+"""
 GATES = """
 import torch_neuronx
 class Gates(nn.Module):
@@ -44,6 +58,9 @@ torch_neuronx.trace(Gates(), x)(x)
 class Places(device_scripts.Scripts):
     def test_the_last_of_equal_places_counts(self):
         self.assertNotIn("the reference interpreter:", self.runs(PLACED).stderr)
+
+    def test_the_largest_are_different_elements(self):
+        self.runs(ORDERED)
 
     def test_more_rows_of_gates_take_longer(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -6,7 +6,7 @@ from trnsim.torch import _emit_more
 from trnsim.torch._emit import FLOATS
 from trnsim.torch._lower import rule
 from trnsim.torch._rules_movement import cut
-from trnsim.torch._rules_reductions import highest, lowest
+from trnsim.torch._rules_reductions import counts_in, highest, lowest
 
 MOST_COMPARED = 1 << 22  # pairs of elements
 MOST_ROUNDS = 16         # of the largest, one by one
@@ -63,7 +63,13 @@ def ordered(at, x, dim, descending):
     # [..., place, ..., i]: whether element i is at the place. Elements come last, so that no infinity is transposed.
     there = text.compare("EQ", rank, text.convert(text.iota(rank.shape, dim, "i32"), "f32"))
     _, wide = pairs(at, x, dim)
-    return taken(text, there, wide, x.rank), taken(text, there, text.iota(wide.shape, x.rank, "i64"), x.rank)
+    return taken(text, there, wide, x.rank), place_of(text, there, x.rank)
+
+
+def place_of(text, there, dim):
+    """Where along `dim` the only true one is, in fp32, which has all these numbers."""
+    found = text.select(there, counts_in(text, there, dim), text.constant(0.0, "f32", there.shape))
+    return text.convert(text.reduce("add", found, 0.0, [dim]), "i64")
 
 
 def taken(text, there, wide, dim):
@@ -78,20 +84,49 @@ def taken(text, there, wide, dim):
     return text.reduce("maximum", kept, lowest(wide.element), [dim])
 
 
-def extreme(at, x, dim, largest):
-    """(value, its first place) along `dim`, kept with the size one."""
-    text = at.text
-    op, start = ("maximum", lowest(x.element)) if largest else ("minimum", highest(x.element))
+def both(text, a, b):
+    """Where both are true; None is true everywhere."""
+    return b if a is None else a if b is None else text.binary("and", a, b)
+
+
+def least(text, x, dim, left):
+    """(the smallest number, where it is), of NaN only where there is nothing else."""
     rest = [d for d in range(x.rank) if d != dim]
-    size = x.shape[:dim] + (1,) + x.shape[dim + 1:]
-    value = text.reduce(op, x, start, [dim])
+    end = text.constant(highest(x.element), x.element, x.shape)
+    if x.element not in FLOATS:
+        value = text.reduce("minimum", x if left is None else text.select(left, x, end), highest(x.element), [dim])
+        return value, both(text, left, text.compare("EQ", x, text.broadcast_in_dim(value, x.shape, rest)))
+    known = both(text, left, text.compare("EQ", x, x))
+    some = text.reduce("or", known, False, [dim])
+    value = text.reduce("minimum", text.select(known, x, end), highest(x.element), [dim])
+    there = both(text, known, text.compare("EQ", x, text.broadcast_in_dim(value, x.shape, rest)))
+    others = text.constant(True, "i1", x.shape) if left is None else left
+    there = text.select(text.broadcast_in_dim(some, x.shape, rest), there, others)
+    return text.select(some, value, text.constant(math.nan, x.element, value.shape)), there
+
+
+def largest_of(text, x, dim, left):
+    """(the largest number, where it is): NaN, where there is one."""
+    rest = [d for d in range(x.rank) if d != dim]
+    if left is not None:
+        x = text.select(left, x, text.constant(lowest(x.element), x.element, x.shape))
+    value = text.reduce("maximum", x, lowest(x.element), [dim])
     there = text.compare("EQ", x, text.broadcast_in_dim(value, x.shape, rest))
-    if x.element in FLOATS:  # NaN is the largest of all
+    if x.element in FLOATS:
         nan = text.compare("NE", x, x)
         any_nan = text.broadcast_in_dim(text.reduce("or", nan, False, [dim]), x.shape, rest)
         there = text.select(any_nan, nan, there)
-    places = text.select(there, text.iota(x.shape, dim, "i32"), text.constant(x.shape[dim], "i32", x.shape))
-    place = text.reduce("minimum", places, 2**31 - 1, [dim])
+    return value, both(text, left, there)
+
+
+def extreme(at, x, dim, largest, left=None):
+    """(value, its first place) along `dim`, kept with the size one, of those that are `left`."""
+    text = at.text
+    value, there = (largest_of if largest else least)(text, x, dim, left)
+    size = x.shape[:dim] + (1,) + x.shape[dim + 1:]
+    count = counts_in(text, x, dim)
+    places = text.select(there, count, text.constant(x.shape[dim], count.element, x.shape))
+    place = text.reduce("minimum", places, highest(count.element), [dim])
     return text.reshape(value, size), text.reshape(place, size)
 
 
@@ -115,12 +150,11 @@ def topk(at, x, k, dim=-1, largest=True, *_):
         return [text.transpose(y, back) for y in topk(at, text.transpose(x, order), k, -1, largest)]
     if k == 0 or k > MOST_ROUNDS or x.element == "i1":
         return [cut(at, y, dim, 0, k) for y in ordered(at, x, dim, largest)]
-    values, places = [], []
-    gone = text.constant(lowest(x.element) if largest else highest(x.element), x.element, x.shape)
+    values, places, left = [], [], None
     for _ in range(k):
-        value, place = extreme(at, x, dim, largest)
+        value, place = extreme(at, x, dim, largest, left)
         values.append(value)
         places.append(place)
         wide = text.broadcast_in_dim(place, x.shape, list(range(x.rank)))
-        x = text.select(text.compare("EQ", text.iota(x.shape, dim, "i32"), wide), gone, x)
+        left = both(text, left, text.compare("NE", counts_in(text, x, dim), wide))
     return text.concatenate(values, dim), text.convert(text.concatenate(places, dim), "i64")

@@ -87,6 +87,12 @@ def amin(at, x, *rest):
     return at.text.reduce("minimum", x, highest(x.element), dims_of(x, given_dim(at, rest)))
 
 
+def counts_in(text, x, dim):
+    """0, 1, 2, ... along `dim`, in fp32 where that has all these numbers: engines compute 32-bit integers in steps."""
+    count = text.iota(x.shape, dim, "i32")
+    return text.convert(count, "f32") if x.shape[dim] <= 1 << 24 else count
+
+
 def place_of(at, x, dim, op):
     """The first position of the extreme along `dim`; along all: in row-major order."""
     text = at.text
@@ -100,9 +106,9 @@ def place_of(at, x, dim, op):
     hit = text.compare("EQ", x, best)
     if x.element in FLOATS:
         hit = text.binary("or", hit, text.compare("NE", x, x))
-    places = text.iota(x.shape, dim % x.rank, "i64")
-    never = text.constant(x.shape[dim], "i64", x.shape)
-    return text.reduce("minimum", text.select(hit, places, never), LIMITS["i64"][1], [dim % x.rank])
+    places = counts_in(text, x, dim % x.rank)
+    never = text.constant(x.shape[dim], places.element, x.shape)
+    return text.reduce("minimum", text.select(hit, places, never), highest(places.element), [dim % x.rank])
 
 
 @rule("max", "min")

@@ -8,7 +8,7 @@ from trnsim.torch._emit import FLOATS
 from trnsim.torch._lower import rule
 from trnsim.torch._rules_movement import cut
 from trnsim.torch._rules_order import MOST_COMPARED, extreme, ordered, pairs
-from trnsim.torch._rules_reductions import dims_of, given_dim, highest, lowest, running
+from trnsim.torch._rules_reductions import counts_in, dims_of, given_dim, highest, lowest, running
 from trnsim.torch._values import Unsupported
 
 
@@ -23,7 +23,8 @@ def running_extreme(at, x, dim):
     hit = text.compare("EQ", values, x)
     if x.element in FLOATS:
         hit = text.binary("or", hit, text.compare("NE", x, x))
-    places = text.select(hit, text.iota(x.shape, dim, "i32"), text.constant(0, "i32", x.shape))
+    count = counts_in(text, x, dim)
+    places = text.select(hit, count, text.constant(0, count.element, x.shape))
     window, low, ones = [1] * x.rank, [[0, 0] for _ in x.shape], [1] * x.rank
     window[dim], low[dim] = x.shape[dim], [x.shape[dim] - 1, 0]
     return values, text.convert(_emit_more.reduce_window(text, places, "maximum", 0, (window, ones, low, ones)), "i64")
