@@ -2,6 +2,7 @@
 import contextlib
 import functools
 import os
+import re
 import sys
 
 import torch
@@ -106,10 +107,21 @@ class RmsNorm:
         return (wide * weight.float().view(sizes)).to(x.dtype)
 
 
+def get_platform_target():
+    """The simulated machine's chip: trn1, trn2 or inf2. NEURON_PLATFORM_TARGET_OVERRIDE is first."""
+    found = re.match(r"trn\d|inf\d", os.path.basename(engine().backend.instance_type))
+    chosen = os.environ.get("NEURON_PLATFORM_TARGET_OVERRIDE") or (found and found[0])
+    if chosen is None:
+        raise RuntimeError(f"get_platform_target(): {engine().backend.instance_type} does not say its chip: set "
+                           "NEURON_PLATFORM_TARGET_OVERRIDE")
+    return chosen
+
+
 def tables():
     """{module below torch_neuronx: its names}."""
     places = dict(set_neuron_cores=set_neuron_cores, set_multicore=set_multicore, multicore_context=multicore_context,
                   neuron_cores_context=neuron_cores_context)
     return {"contexts": dict(disable_nrt_load=disable_nrt_load), "experimental": places,
             "experimental.placement": places, "experimental.profiler": dict(profile=profile),
-            "xla_impl": {}, "xla_impl.ops": dict(RmsNorm=RmsNorm)}
+            "utils": dict(get_platform_target=get_platform_target), "xla_impl": {},
+            "xla_impl.ops": dict(RmsNorm=RmsNorm)}

@@ -226,6 +226,24 @@ class LayerNorm(torch.nn.LayerNorm):
         return F.layer_norm(input.double(), self.normalized_shape, *scale, self.eps).to(input.dtype)
 
 
+class RMSNorm(torch.nn.Module):
+    """neuronx_distributed.modules.rms_norm's: computed in fp32, in the type of the values."""
+
+    def __init__(self, normalized_shape, eps=1e-5, sequence_parallel_enabled=False, elementwise_affine=True):
+        super().__init__()
+        if not elementwise_affine:
+            raise RuntimeError("RMSNorm does not support `elementwise_affine = False`")
+        shape = (normalized_shape,) if isinstance(normalized_shape, int) else normalized_shape
+        self.normalized_shape, self.eps, self.elementwise_affine = torch.Size(shape), eps, True
+        self.weight = torch.nn.Parameter(torch.ones(self.normalized_shape))
+        self.weight.sequence_parallel_enabled = sequence_parallel_enabled
+
+    def forward(self, input):
+        wide = input.float()
+        dims = tuple(range(-len(self.normalized_shape), 0))
+        return (self.weight * (wide * torch.rsqrt(wide.square().mean(dims, keepdim=True) + self.eps))).to(input.dtype)
+
+
 class SPMDRank(torch.nn.Module):
     """A core's number as a weight: the checkpoint of the whole model has all numbers in a row."""
 

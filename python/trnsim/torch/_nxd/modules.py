@@ -44,7 +44,7 @@ def helpers():
     return {
         "utils": dict(is_hf_pretrained_model=utils.is_hf_pretrained_model, cpu_mode=utils.cpu_mode,
                       mark_step=utils.mark_step),
-        "utils.utils": dict(cpu_mode=utils.cpu_mode, mark_step=utils.mark_step),
+        "utils.utils": dict(cpu_mode=utils.cpu_mode, mark_step=utils.mark_step, hardware=utils.hardware),
         "utils.logger": dict(get_logger=utils.get_logger),
         "utils.model_utils": dict(move_model_to_device=utils.move_model_to_device,
                                   is_hf_pretrained_model=utils.is_hf_pretrained_model,
@@ -79,6 +79,7 @@ def tables():
         "parallel_layers.random": random.names(), "parallel_layers.utils": utils.names(),
         "parallel_layers.checkpointing": checkpointing.names(),
         "parallel_layers.pad": pad.names(),
+        "modules.rms_norm": dict(RMSNorm=layers.RMSNorm),
         "modules.qkv_linear": dict(GQAQKVColumnParallelLinear=qkv.GQAQKVColumnParallelLinear),
         "optimizer": dict(NeuronZero1Optimizer=zero.NeuronZero1Optimizer),
         "optimizer.zero_redundancy_optimizer": dict(NeuronZero1Optimizer=zero.NeuronZero1Optimizer),

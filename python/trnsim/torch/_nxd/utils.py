@@ -1,4 +1,5 @@
 """neuronx_distributed.parallel_layers.utils, and those helpers of neuronx_distributed.utils that scripts ask for."""
+import enum
 import logging
 import os
 
@@ -17,6 +18,14 @@ def divide(numerator, denominator):
                      "of cores of a "
                      "tensor-parallel group")
     return numerator // denominator
+
+
+class hardware(enum.Enum):
+    """The chips, by the names that torch_neuronx.utils.get_platform_target() gives them."""
+    INF2 = "inf2"
+    TRN1 = "trn1"
+    TRN2 = "trn2"
+    TRN3 = "trn3"
 
 
 def get_padding_length(numerator, denominator):
@@ -127,6 +136,7 @@ def is_hf_pretrained_model(model):
 def names():
     own = {name: value for name, value in globals().items() if callable(value) and getattr(
         value, "__module__", "") == __name__}
+    own.pop("hardware")
     return dict(own, ensure_divisibility=divide, get_local_world_size=_xla.world_size,
                 requires_init_pg_override=lambda: False, is_pjrt_device=lambda: True,
                 is_torch_version_greater_than_2=lambda: torch.__version__.startswith("2"))
