@@ -1,9 +1,20 @@
 // EmbeddingGemma among the relatives of BERT.
 #pragma once
 
-#include "workloads/models/bert/bert_config.h"
+#include "workloads/models/bert/llama_layer.h"
 
 namespace workloads {
+
+/// It has further norms, around both parts and of heads.
+constexpr BertLayerNames gemma_layer() {
+  BertLayerNames names = kLlamaLayer;
+  names.norm2 = "pre_feedforward_layernorm";
+  names.norms = {.query = "self_attn.q_norm",
+                 .key = "self_attn.k_norm",
+                 .behind1 = "post_attention_layernorm",
+                 .behind2 = "post_feedforward_layernorm"};
+  return names;
+}
 
 /// Schechter Vera et al., arXiv:2509.20354: the layers of Gemma 3, in which tokens see each other on both sides. Texts
 /// are read by the mean of their tokens, as its publishers do.
@@ -14,19 +25,7 @@ inline constexpr BertDialect kEmbeddingGemma{
     .architecture = "Gemma3Text",
     .prefix = "model.",
     .layers = "model.layers.",
-    .in_layer = {.query = "self_attn.q_proj",
-                 .key = "self_attn.k_proj",
-                 .value = "self_attn.v_proj",
-                 .out = "self_attn.o_proj",
-                 .norm1 = "input_layernorm",
-                 .up = "mlp.up_proj",
-                 .down = "mlp.down_proj",
-                 .norm2 = "pre_feedforward_layernorm",
-                 .gate = "mlp.gate_proj",
-                 .norms = {.query = "self_attn.q_norm",
-                           .key = "self_attn.k_norm",
-                           .behind1 = "post_attention_layernorm",
-                           .behind2 = "post_feedforward_layernorm"}},
+    .in_layer = gemma_layer(),
     .pooled = "",
     .classifier = "score",
     .masked = {"", "", "", "", ""},

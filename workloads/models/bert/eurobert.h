@@ -1,7 +1,7 @@
 // EuroBERT among the relatives of BERT.
 #pragma once
 
-#include "workloads/models/bert/bert_config.h"
+#include "workloads/models/bert/llama_layer.h"
 
 namespace workloads {
 
@@ -13,15 +13,7 @@ inline constexpr BertDialect kEuroBert{
     .architecture = "EuroBert",
     .prefix = "model.",
     .layers = "model.layers.",
-    .in_layer = {.query = "self_attn.q_proj",
-                 .key = "self_attn.k_proj",
-                 .value = "self_attn.v_proj",
-                 .out = "self_attn.o_proj",
-                 .norm1 = "input_layernorm",
-                 .up = "mlp.up_proj",
-                 .down = "mlp.down_proj",
-                 .norm2 = "post_attention_layernorm",
-                 .gate = "mlp.gate_proj"},
+    .in_layer = kLlamaLayer,
     .pooled = "dense",
     .classifier = "out_proj",
     .masked = {"", "", "lm_head.bias", "lm_head.weight", "", true},
