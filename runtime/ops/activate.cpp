@@ -43,6 +43,8 @@ const Function kFunctions[] = {
      [](double x) { return 1 - std::tanh(x) * std::tanh(x); }},
     {Fn::kSilu, Fn::kSiluGrad, [](double x) { return x * sigmoid(x); },
      [](double x) { return sigmoid(x) * (1 + x * (1 - sigmoid(x))); }},
+    {Fn::kSoftplus, Fn::kSigmoid, [](double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); },
+     sigmoid},
     {Fn::kRelu, Fn::kSign, [](double x) { return std::max(x, 0.0); }, [](double x) { return x > 0 ? 1.0 : 0.0; }, true},
 };
 
@@ -50,10 +52,10 @@ const Function& function(Fn fn, std::string_view who) {
   for (const Function& f : kFunctions)
     if (f.fn == fn) return f;
   throw base::Error{base::Fault::kProgram, who, "has no derivative on ScalarE",
-                    "choose gelu, gelu_tanh, gelu_sigmoid, tanh, silu or relu"};
+                    "choose gelu, gelu_tanh, gelu_sigmoid, tanh, silu, softplus or relu"};
 }
 
-/// y = fn(x). Shapes: [R, C] -> [R, C]. Functions: gelu (by erf), gelu_tanh, gelu_sigmoid, tanh, silu, relu.
+/// y = fn(x). Shapes: [R, C] -> [R, C]. Functions: gelu (by erf), gelu_tanh, gelu_sigmoid, tanh, silu, softplus, relu.
 /// Lowering: one ScalarE activation, also straight from PSUM.
 Tensors activate_forward(const Attrs& attrs, std::span<const Tensor> in) {
   const isa::Fn fn = attrs.as<ActivationAttrs>().fn;
@@ -88,7 +90,7 @@ void activate_grad_lower(RowTiler& r, const Node& node, Span span) {
 }  // namespace
 
 const Op kActivate{.name = "activate",
-                   .text = "fn(x): gelu, gelu_tanh, gelu_sigmoid, tanh, silu, relu",
+                   .text = "fn(x): gelu, gelu_tanh, gelu_sigmoid, tanh, silu, softplus, relu",
                    .attrs = ActivationAttrs{},
                    .infer = same_or_broadcast,
                    .forward = activate_forward,

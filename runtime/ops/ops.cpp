@@ -21,7 +21,7 @@ std::span<const Op* const> all_ops() {
       &kMove,         &kPlace,        &kRamp,          &kEmpty,           &kBatchMatmul,   &kTakeRuns,
       &kPutRuns,      &kConvolution,  &kWindow,        &kTakeColumns,     &kJoinColumns,   &kClamp,
       &kClampGrad,    &kExpertBlocks, &kSinkTerms,     &kSumAhead,        &kScatterAhead,  &kRowDot,
-      &kInverseRoot};
+      &kInverseRoot,  &kExpRest,      &kExpRestGrad};
   return kOps;
 }
 

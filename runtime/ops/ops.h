@@ -9,6 +9,7 @@ namespace runtime {
 
 // element by element
 extern const Op kAdd, kMul, kAffine, kAssign, kActivate, kActivateGrad, kDropout, kClamp, kClampGrad, kInverseRoot;
+extern const Op kExpRest, kExpRestGrad;
 // row by row
 extern const Op kMatmul, kLayerNorm, kLayerNormGrad, kRmsNorm, kRmsNormGrad, kHeadSum, kRope, kCrossEntropy, kEmbedding,
     kPositions, kTakeRows, kColSum, kSinkTerms, kRowDot;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "runtime/graph/tensor.h"
 #include "runtime/ops/indexed.h"
 
 namespace runtime {

@@ -53,7 +53,7 @@ TEST_P(Elementwise, Affine) {
 // more operations of magnitude 1.
 TEST_P(Elementwise, ActivateAndItsGradient) {
   const bool fp32 = dtype() == Dtype::kFp32;
-  for (const Fn fn : {Fn::kGelu, Fn::kGeluTanh, Fn::kGeluSigmoid, Fn::kTanh, Fn::kSilu}) {
+  for (const Fn fn : {Fn::kGelu, Fn::kGeluTanh, Fn::kGeluSigmoid, Fn::kTanh, Fn::kSilu, Fn::kSoftplus}) {
     expect_reference(runtime::kActivate, in({x()}), ActivationAttrs{.fn = fn}, {within(fp32 ? 8 : 0.55, 0.5)},
                      numerics());
     // In bf16 the derivative is rounded before it meets dy, and the product once more.
@@ -71,6 +71,14 @@ TEST_P(Elementwise, ClampAndItsGradient) {
   below.above_only = true;
   expect_reference(runtime::kClamp, in({x()}), below, {within(0.51)}, numerics());
   expect_reference(runtime::kClampGrad, in({z(), x()}), below, {within(0.51)}, numerics());
+}
+
+// The exponential is a number near 1, within 2 steps of fp32; its two sums round once each, whatever the type of x.
+TEST_P(Elementwise, RestOfAnExponentialAndItsGradient) {
+  expect_reference(runtime::kExpRest, in({x()}), ResultAttrs{}, {within(dtype() == Dtype::kFp32 ? 4 : 0.51, 1)},
+                   numerics());
+  expect_reference(runtime::kExpRestGrad, in({z(), x()}), ResultAttrs{},
+                   {within(dtype() == Dtype::kFp32 ? 8 : 0.51, 1)}, numerics());
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, Elementwise,

@@ -113,13 +113,13 @@ TEST(Gradient, AddAndMulWithBroadcastRows) {
   ValueId y = m.graph.add1(runtime::kMul, "mul", {x, z});
   y = m.graph.add1(runtime::kMul, "gain", {y, gain});
   y = m.graph.add1(runtime::kAdd, "bias", {y, bias});
-  y = m.graph.add1(runtime::kAdd, "residual", {y, x});
+  y = m.graph.add1(runtime::kAdd, "residual", {y, m.graph.add1(runtime::kExpRest, "rest", {x})});
   m.loss(m.graph.add1(runtime::kAffine, "affine", {y}, AffineAttrs{.alpha = -0.6, .beta = 0.3}));
   m.check();
 }
 
 TEST(Gradient, Activations) {
-  for (const Fn fn : {Fn::kGelu, Fn::kGeluTanh, Fn::kGeluSigmoid, Fn::kTanh, Fn::kSilu}) {
+  for (const Fn fn : {Fn::kGelu, Fn::kGeluTanh, Fn::kGeluSigmoid, Fn::kTanh, Fn::kSilu, Fn::kSoftplus}) {
     Model m;
     m.loss(m.graph.add1(runtime::kActivate, "fn", {m.weight("x", random_normal(5, 4, 1))}, ActivationAttrs{.fn = fn}));
     m.check();

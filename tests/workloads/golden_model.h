@@ -91,7 +91,10 @@ inline constexpr const char* kWritingDecoders[] = {"qwen2_tiny",
                                                    "granitemoehybrid_nope_tiny",
                                                    "hunyuan_v1_dense_tiny",
                                                    "minimax_m2_tiny",
-                                                   "openai_gpt_tiny"};
+                                                   "openai_gpt_tiny",
+                                                   "apertus_tiny",
+                                                   "bailing_moe_tiny",
+                                                   "bailing_moe_v2_tiny"};
 
 /// The same with a sliding window, with PyTorch's text.
 inline constexpr const char* kWindowed[] = {"mistral_tiny", "phi3_tiny",       "gemma2_tiny",

@@ -132,9 +132,10 @@ TEST_F(LaterFamilies, PartsOfGranite4AndHunyuanThatAreNotBuiltInAreRefused) {
   EXPECT_TRUE(fails(Fault::kData, reading("dinov2_tiny", "mlp_ratio", -1), {"mlp_ratio"}));
 }
 
-// Published counts of parameters, in billions: of Ministral 3 without its encoder of pictures 3.4, 8.4 and 13.5; of
-// Granite 4 3.4, 1.6 and 0.35; of EuroBERT 0.21, 0.61 and 2.1; of Kimi K2 1,026 (Kimi Team, arXiv:2507.20534);
-// of MiniMax-M2 230; of GPT-1 0.117; of EmbeddingGemma 0.308, of which 0.005 are the layers behind it.
+// Published counts of parameters, in billions: of Apertus 8.05 and 70.6, of Ling 16.8, 16.26 and 102.9; of Ministral 3
+// without its encoder of pictures 3.4, 8.4 and 13.5; of Granite 4 3.4, 1.6 and 0.35; of EuroBERT 0.21, 0.61 and 2.1; of
+// Kimi K2 1,026 (Kimi Team, arXiv:2507.20534); of MiniMax-M2 230; of GPT-1 0.117; of EmbeddingGemma 0.308, of which
+// 0.005 are the layers behind it.
 TEST_F(LaterFamilies, PresetsHaveThePublishedSizes) {
   for (const auto& [name, billions] : {std::pair{"ministral3-3b", 3.43},
                                        {"ministral3-8b", 8.49},
@@ -151,9 +152,72 @@ TEST_F(LaterFamilies, PresetsHaveThePublishedSizes) {
                                        {"kimi-k2", 1026.4},
                                        {"minimax-m2", 228.7},
                                        {"embeddinggemma-300m", 0.3029},
+                                       {"apertus-70b", 70.60},
+                                       {"ling-lite", 16.80},
+                                       {"ling-mini-2.0", 16.26},
+                                       {"ling-flash-2.0", 102.9},
                                        {"openai-gpt", 0.1165}})
     EXPECT_NEAR(static_cast<double>(parameter_count(model_preset(name)->weights())) * 1e-9 / billions, 1, 0.005)
         << name;
+}
+
+// The buffers beside the two numbers of each layer are no parameters. Source: model card of swiss-ai/Apertus-8B-2509.
+TEST_F(LaterFamilies, ApertusHasTwoNumbersInEachLayer) {
+  EXPECT_EQ(parameter_count(model_preset("apertus-8b")->weights()), 8'053'338'176U);
+  for (const auto& [key, value] : {std::pair<const char*, json>{"hidden_act", "silu"},
+                                   {"mlp_bias", true},
+                                   {"qk_norm", false},
+                                   {"post_norm", true},
+                                   {"hidden_dropout", 0.1}})
+    EXPECT_TRUE(fails(Fault::kData, reading("apertus_tiny", key, value), {key}));
+  json file = read_json_file(golden("apertus_tiny") / "config.json");
+  file.erase("rope_scaling"), file.erase("rope_theta");  // as transformers' class has them
+  const DecoderArch arch = decoder_arch(read_config(s_.write("config.json", file.dump())));
+  file["rope_theta"] = 12e6;
+  file["rope_scaling"] = {{"rope_type", "llama3"},
+                          {"factor", 8.0},
+                          {"low_freq_factor", 1.0},
+                          {"high_freq_factor", 4.0},
+                          {"original_max_position_embeddings", 8192}};
+  EXPECT_EQ(arch.block.rotary.frequencies,
+            decoder_arch(read_config(s_.write("config.json", file.dump()))).block.rotary.frequencies);
+}
+
+// A slope or an eps of its own would be another function; a file may lack both.
+TEST_F(LaterFamilies, BuffersOfXieluAreThoseOfTransformers) {
+  const ModelPtr model = read_config(golden("apertus_tiny"));
+  Weights weights = load_weights(golden("apertus_tiny"), model, 1);
+  const std::string beta = "model.layers.1.mlp.act_fn.beta";
+  EXPECT_EQ(weights.values.at(beta), std::vector<float>{0.5F});
+  save_weights(s_.path(), model, weights, ElementType::kBf16);
+  EXPECT_NO_THROW(load_weights(s_.path(), model, 1));
+  weights.values[beta] = {0.6F};
+  save_weights(s_.path(), model, weights);
+  EXPECT_TRUE(fails(Fault::kData, [&] { load_weights(s_.path(), model, 1); }, {beta, "0.6", "0.5"}));
+}
+
+// Files of the second generation may have the first one's type.
+TEST_F(LaterFamilies, LingIsOfTwoGenerations) {
+  EXPECT_EQ(read_config(golden("bailing_moe_tiny"))->family(), "Ling");
+  reading("bailing_moe_v2_tiny", "model_type", "bailing_moe")();
+  EXPECT_EQ(read_config(s_.path())->family(), "Ling 2");
+  for (const auto& [key, value] : {std::pair<const char*, json>{"norm_head", true},
+                                   {"multi_gate", true},
+                                   {"score_function", "sigmoid"},
+                                   {"embedding_dropout", 0.1},
+                                   {"output_router_logits", true},
+                                   {"use_sliding_window", true},
+                                   {"num_key_value_heads", nullptr},
+                                   {"first_k_dense_replace", 2}})
+    EXPECT_TRUE(fails(Fault::kData, reading("bailing_moe_tiny", key, value), {key}));
+  for (const auto& [key, value] : {std::pair<const char*, json>{"use_qk_norm", false},
+                                   {"norm_topk_prob", false},
+                                   {"moe_router_enable_expert_bias", false},
+                                   {"score_function", "softmax"},
+                                   {"routed_scaling_factor", nullptr},
+                                   {"partial_rotary_factor", nullptr},
+                                   {"n_group", 3}})
+    EXPECT_TRUE(fails(Fault::kData, reading("bailing_moe_v2_tiny", key, value), {key}));
 }
 
 TEST_F(LaterFamilies, PartsOfMiniMaxThatAreNotBuiltInAreRefused) {

@@ -60,7 +60,7 @@ bool splits_rows_of_each(const WeightSpec& spec, const ShardPlan& plan) {
 AxisPart part_of(const WeightSpec& spec, const ModelPtr& model, const ShardPlan& plan, std::int64_t rank) {
   const std::int64_t ranks = plan.tensor_parallel_size;
   const auto all = static_cast<std::int64_t>(element_count(spec.shape));
-  const std::int64_t rows = spec.shape.at(0), row = all / rows;
+  const std::int64_t rows = spec.shape.empty() ? 1 : spec.shape.front(), row = all / rows;
   const auto equal = [&](std::int64_t outer, std::int64_t size, std::int64_t inner) {
     base::ensure(size % ranks == 0, spec.name, "the plan does not divide it");
     return AxisPart{outer, size, inner, rank * (size / ranks), size / ranks};

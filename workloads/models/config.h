@@ -12,9 +12,9 @@ class Model;         // workloads/models/model.h
 struct ModelChange;  // the same
 using ModelPtr = std::shared_ptr<const Model>;
 
-enum class Activation { kGelu, kGeluTanh, kQuickGelu, kSilu, kRelu, kRelu2 };
+enum class Activation { kGelu, kGeluTanh, kQuickGelu, kSilu, kRelu, kRelu2, kXielu };
 /// Hugging Face's name of it: "gelu" (by erf), "gelu_pytorch_tanh", "quick_gelu" (x * sigmoid(1.702 x)), "silu",
-/// "relu", "relu2" (its square).
+/// "relu", "relu2" (its square), "xielu" (Huang and Schlag, arXiv:2411.13010).
 std::string_view name_of(Activation activation);
 
 /// Reads a config.json, or the one in a folder. Errors: Fault::kData naming file and key: missing, of the wrong type,

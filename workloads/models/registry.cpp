@@ -54,6 +54,13 @@ ModelPtr read_gemma3(const Keys& keys) {
                    : make_model(read_llama(keys, LlamaKind::kGemma3));
 }
 
+/// Ling's two generations: files of both may have the first one's type.
+ModelPtr read_bailing(const Keys& keys) {
+  const std::string made = keys.has("architectures") ? keys.at("architectures").dump() : "";
+  const bool second = made.find("BailingMoeV2") != std::string::npos;
+  return make_model(read_llama(keys, second ? LlamaKind::kBailing2 : LlamaKind::kBailing));
+}
+
 /// The text model of a model that reads pictures too: with texts alone it is a family that has rows of its own.
 template <LlamaKind kind>
 constexpr FamilyRow text_of(std::string_view name, std::string_view type) {
@@ -182,6 +189,9 @@ constexpr std::array kFamilies = {
     relative<LlamaKind::kGranite4>("granitemoehybrid", "GraniteMoeHybrid"),
     relative<LlamaKind::kHunyuan>("hunyuan_v1_dense", "HunYuanDenseV1"),
     relative<LlamaKind::kMiniMaxM2>("minimax_m2", "MiniMaxM2"),
+    relative<LlamaKind::kApertus>("apertus", "Apertus"),
+    relative<LlamaKind::kBailing2>("bailing_moe_v2", "BailingMoeV2"),
+    FamilyRow{"Ling", "bailing_moe", "BailingMoe", read_bailing, [] { return blank_llama(LlamaKind::kBailing); }},
     text_of<LlamaKind::kQwen2>("Qwen2-VL's text model", "qwen2_vl_text"),
     text_of<LlamaKind::kQwen2>("Qwen2.5-VL's text model", "qwen2_5_vl_text"),
     text_of<LlamaKind::kQwen3>("Qwen3-VL's text model", "qwen3_vl_text"),

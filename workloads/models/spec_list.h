@@ -33,6 +33,16 @@ class SpecList {
   }
   /// Sets the standard deviation of the last tensor's initial values.
   void deviation(double value) { specs_.back().deviation = value; }
+  /// One number in a tensor of `axes` axes.
+  void number(std::string name, double value, std::size_t axes = 1) {
+    tensor(std::move(name), Shape(axes, 1), Init::kValue);
+    specs_.back().value = value;
+  }
+  /// A buffer that has this value.
+  void constant(std::string name, double value) {
+    number(std::move(name), value, 0);
+    specs_.back().frozen = specs_.back().constant = true;
+  }
   /// The last tensor is not trained.
   void freeze() { specs_.back().frozen = true; }
   /// The last tensor is rows of another one of a file.

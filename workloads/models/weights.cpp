@@ -139,6 +139,17 @@ void require_same(const Checkpoint& checkpoint, const std::string& name, const s
               "set \"tie_word_embeddings\" to false in config.json, or export the model again"};
 }
 
+/// A buffer that the layers have as a number must be that number, as far as the file's type has it.
+void require_constant(const Checkpoint& checkpoint, const std::string& name, const WeightSpec& spec,
+                      const std::vector<float>& values) {
+  constexpr double kBf16 = 1.0 / 256;
+  const double most = kBf16 * std::abs(spec.value);
+  if (std::ranges::all_of(values, [&](float value) { return std::abs(value - spec.value) <= most; })) return;
+  throw Error{Fault::kData, checkpoint.file_of(name).string(),
+              fmt::format("tensor \"{}\" is {}, but only {} is computed here", name, values.front(), spec.value),
+              "use the weights of a model of transformers' class, or run its PyTorch code by 'trnsim torch SCRIPT.py'"};
+}
+
 double deviation_of(Init init, const ModelPtr& model) {
   const double depth = init == Init::kNormalDeep ? std::sqrt(2.0 * static_cast<double>(model->sizes().layers)) : 1;
   return model->info().initializer_range / depth;
@@ -151,13 +162,14 @@ std::size_t device_cols(const WeightSpec& spec) { return static_cast<std::size_t
 
 std::size_t parameter_count(const std::vector<WeightSpec>& specs) {
   std::size_t count = 0;
-  for (const WeightSpec& spec : specs) count += element_count(spec.shape);
+  for (const WeightSpec& spec : specs) count += spec.constant ? 0 : element_count(spec.shape);
   return count;
 }
 
 std::vector<float> initial_values(const WeightSpec& spec, const ModelPtr& model, std::uint64_t seed) {
   std::vector<float> values(element_count(spec.shape), spec.init == Init::kOnes ? 1.0f : 0.0f);
   if (spec.init == Init::kZeros || spec.init == Init::kOnes) return values;
+  if (spec.init == Init::kValue) return {static_cast<float>(spec.value)};
   Random random{seed, stream_of(spec.name)};
   if (spec.init == Init::kUniformFanIn) {
     const double bound = 1 / std::sqrt(static_cast<double>(spec.shape.back()));
@@ -175,6 +187,7 @@ std::vector<float> initial_values(const WeightSpec& spec, const ModelPtr& model,
 
 std::array<std::int64_t, 2> device_shape(const WeightSpec& spec) {
   const auto all = static_cast<std::int64_t>(element_count(spec.shape));
+  if (spec.shape.empty()) return {1, 1};
   if (spec.transposed) return {all / spec.shape.front(), spec.shape.front()};
   return {all / spec.shape.back(), spec.shape.back()};
 }
@@ -263,9 +276,12 @@ Weights load_weights(const std::filesystem::path& file_or_folder, const ModelPtr
       weights.values[spec.name] = read_pieces(checkpoint, matched, spec);
     } else if (at != matched.found.end()) {
       weights.values[spec.name] = read_checked(checkpoint, at->second, spec.shape);
+      if (spec.constant) require_constant(checkpoint, at->second, spec, weights.values[spec.name]);
       if (copy != matched.copies.end()) require_same(checkpoint, at->second, copy->second, weights.values[spec.name]);
     } else if (copy != matched.copies.end()) {
       weights.values[spec.name] = read_checked(checkpoint, copy->second, spec.shape);
+    } else if (spec.constant) {
+      weights.values[spec.name] = initial_values(spec, model, seed);
     } else if (model->info().names.may_be_missing(spec.name)) {
       weights.values[spec.name] = initial_values(spec, model, seed);
       weights.notes.push_back(

@@ -23,6 +23,7 @@ enum class Init : std::uint8_t {
   kZeros,
   kOnes,
   kNormalDeep,    // standard deviation initializer_range / sqrt(2 num_hidden_layers): GPT-2's output projections
+  kValue,         // `value`
   kUniformFanIn,  // up to 1 / sqrt(inputs) either way: torch.nn.Linear, and so PEFT's lora_A
 };
 
@@ -63,6 +64,8 @@ struct WeightSpec {
   /// The split of an expert, or of each of a stack, where ranks share each of them and not their number.
   std::optional<TensorSplit> expert_split{};
   double deviation = 0;             // of the first values; 0: as the model draws them
+  double value = 0;                 // the first value
+  bool constant = false;            // a buffer, and no parameter: it has its first value for ever; a file may lack it
   bool table = false;               // its rows are read by number: nothing is multiplied by it
   bool once = false;                // when text is written, read by the program of a prompt alone
   bool norm = false;                // a gain or bias of a normalization

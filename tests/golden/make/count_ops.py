@@ -2,9 +2,9 @@
 """Counts what PyTorch dispatches for one layer in bf16, forward and backward, as transformers' modeling_llama.py,
 modeling_gemma.py, modeling_gemma2.py, modeling_gemma3.py, modeling_stablelm.py, modeling_phi.py,
 modeling_starcoder2.py, modeling_gpt_neo.py, modeling_gpt_bigcode.py, modeling_falcon.py, modeling_cohere.py,
-modeling_glm.py, modeling_glm4.py, modeling_helium.py, modeling_nemotron.py, modeling_arcee.py, modeling_exaone4.py,
+modeling_glm.py, modeling_glm4.py, modeling_helium.py, modeling_nemotron.py, modeling_arcee.py, modeling_apertus.py, modeling_exaone4.py,
 modeling_olmo.py, modeling_gptj.py, modeling_codegen.py, modeling_bloom.py, modeling_mpt.py, modeling_dbrx.py, modeling_llama4.py,
-modeling_bert.py, the publishers' code of InternLM2, Baichuan, Qwen, ChatGLM, MiniCPM, MiniCPM3 and Orion,
+modeling_bert.py, the publishers' code of InternLM2, Baichuan, Qwen, ChatGLM, MiniCPM, MiniCPM3, Orion and Ling,
 modeling_esm.py, modeling_modernbert.py, modeling_deberta_v2.py, modeling_mobilebert.py, modeling_deepseek_v3.py, modeling_granitemoeshared.py and modeling_bart.py write it with eager attention: what the host model needs
 of a layer (FrameworkOps in workloads/models/model.h). The tables in workloads/models/decoder take from here what a
 relative dispatches beyond a Llama, and the whole layers of Phi and those that are named after it; those of encoders
@@ -655,6 +655,18 @@ class Gated(nn.Module):
         return self.down(functional.silu(first) * second)
 
 
+class Xielu(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.alpha_p, self.alpha_n = nn.Parameter(torch.zeros(1)), nn.Parameter(torch.zeros(1))
+        self.register_buffer("beta", torch.tensor(0.5)), self.register_buffer("eps", torch.tensor(-1e-6))
+
+    def forward(self, x):
+        above, below = functional.softplus(self.alpha_p), self.beta + functional.softplus(self.alpha_n)
+        return torch.where(x > 0, above * x * x + self.beta * x,
+                           (torch.expm1(torch.min(x, self.eps)) - x) * below + self.beta * x)
+
+
 class Same(nn.Module):
     def forward(self, x, mask, places):
         return x * 1
@@ -667,6 +679,8 @@ RELATIVES = {
     "helium": Relative(lambda: RmsNorm(HIDDEN, False), pairs="spread"),
     "nemotron": Relative(lambda: OneNorm(HIDDEN), share=0.5, act=lambda x: torch.square(functional.relu(x)), plain=True),
     "arcee": Relative(lambda: RmsNorm(HIDDEN, False), act=lambda x: torch.square(functional.relu(x)), plain=True),
+    "apertus": Relative(lambda: RmsNorm(HIDDEN, False), act=Xielu(), plain=True),
+    "bailing_moe": Packed("split", shared=True), "bailing_moe_v2": Packed("split", shared=True, share=0.5),
     "exaone4": Relative(lambda: RmsNorm(HIDDEN, False), place="behind", head_norms=True),
     "olmo": Relative(FixedNorm), "olmo with clip_qkv": Relative(FixedNorm, clip=True),
     "cohere with use_qk_norm": Relative(lambda: CohereNorm(HIDDEN), place="parallel", pairs="fp32", own=True),

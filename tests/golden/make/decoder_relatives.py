@@ -7,7 +7,8 @@ modeling_exaone4.py, modeling_olmo.py, modeling_olmo3.py, modeling_granitemoe.py
 modeling_llama.py, modeling_stablelm.py, modeling_gptj.py, modeling_codegen.py, modeling_bloom.py, modeling_mpt.py,
 modeling_granitemoeshared.py, modeling_deepseek_v2.py, modeling_deepseek_v3.py, modeling_persimmon.py,
 modeling_gpt_oss.py, modeling_dbrx.py, modeling_llama4.py, modeling_ministral3.py, modeling_granitemoehybrid.py,
-modeling_hunyuan_v1_dense.py, modeling_minimax_m2.py, DeepSeek's own modeling_deepseek.py of deepseek-moe-16b, and
+modeling_hunyuan_v1_dense.py, modeling_minimax_m2.py, modeling_apertus.py, Ling's modeling_bailing_moe.py and
+modeling_bailing_moe_v2.py, DeepSeek's own modeling_deepseek.py of deepseek-moe-16b, and
 the code that their publishers have beside the weights of InternLM 1 to 3, Baichuan 1 and 2, EXAONE 3, ChatGLM2 and 3,
 Qwen, MiniCPM, MiniCPM3 and Orion."""
 import math
@@ -132,6 +133,17 @@ TRAITS["hunyuan_v1_dense"] = {"names": {**LLAMA, "q_norm": "self_attn.query_laye
 
 TRAITS["minimax_m2"] = {"names": {**LLAMA, "q_norm": "self_attn.q_norm", "k_norm": "self_attn.k_norm"},
                         "joint": True}
+
+TRAITS["apertus"] = {"names": {**LLAMA, "norm1": "attention_layernorm", "norm2": "feedforward_layernorm",
+                               "q_norm": "self_attn.q_norm", "k_norm": "self_attn.k_norm"}}
+
+LING = {"names": {**LLAMA, "qkv": "attention.query_key_value", "o": "attention.dense",
+                  "tokens": "model.word_embeddings"},
+        "keys": {"n_routed_experts": "num_experts", "n_shared_experts": "num_shared_experts", "attention_bias": "use_qkv_bias",
+                 "scoring_func": "score_function", "topk_method": None, "moe_layer_freq": None}}
+TRAITS["bailing_moe"] = {**LING, "keys": {**LING["keys"], "n_group": None, "routed_scaling_factor": None}}
+TRAITS["bailing_moe_v2"] = {**LING, "names": {**LING["names"], "q_norm": "attention.query_layernorm",
+                                              "k_norm": "attention.key_layernorm"}}
 
 WIDE = {**decoder.BASE, "hidden_size": 32, "head_dim": 8, "eps": 1e-5}
 WIDE.pop("rms_norm_eps")
@@ -258,6 +270,14 @@ FAMILIES = {
                          "rope_scaling": {"type": "dynamic", "alpha": 50.0, "factor": 1.0}},
     "minimax_m2": {**WIDE, "num_local_experts": 8, "num_experts_per_tok": 3, "rotary_dim": 4, "rope_theta": 500000.0,
                    "scoring_func": "sigmoid", "router_aux_loss_coef": 0.001, "output_router_logits": False},
+    "bailing_moe": {**WIDE, **ROUTED, "attention_bias": True, "use_bias": False, "scoring_func": "softmax",
+                    "topk_method": "greedy", "norm_topk_prob": True, "routed_scaling_factor": 1.0, "n_group": 1,
+                    "first_k_dense_replace": 0},
+    "bailing_moe_v2": {**WIDE, **ROUTED, "attention_bias": False, "use_bias": True, "partial_rotary_factor": 0.5,
+                       "n_group": 4, "topk_group": 2, "routed_scaling_factor": 2.5, "norm_topk_prob": True},
+    "apertus": {**WIDE, "hidden_act": "xielu", "attention_bias": True,
+                "rope_scaling": {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+                                 "original_max_position_embeddings": 16}},
     "dbrx": {**WIDE, "num_local_experts": 8, "num_experts_per_tok": 3, "clip_qkv": 0.2, "router_aux_loss_coef": 0.05,
              "output_router_logits": False, "resid_pdrop": 0.0, "emb_pdrop": 0.0},
 }
@@ -271,7 +291,7 @@ NAMED = {"cohere": "Cohere", "cohere2": "Cohere2", "glm": "Glm", "glm4": "Glm4",
          "internlm": "InternLM", "internlm2": "InternLM2", "internlm3": "InternLM3", "baichuan": "Baichuan",
          "exaone": "Exaone", "qwen": "QWen", "chatglm": "ChatGLM", "minicpm": "MiniCPM", "minicpm3": "MiniCPM3",
          "kimi_k2": "KimiK2", "ministral3": "Ministral3", "granitemoehybrid": "GraniteMoeHybrid",
-         "hunyuan_v1_dense": "HunYuanDenseV1", "minimax_m2": "MiniMaxM2", "orion": "Orion", "ernie4_5_moe": "Ernie4_5_Moe", "dbrx": "Dbrx", "llama4_text": "Llama4"}
+         "hunyuan_v1_dense": "HunYuanDenseV1", "minimax_m2": "MiniMaxM2", "apertus": "Apertus", "bailing_moe": "BailingMoe", "bailing_moe_v2": "BailingMoeV2", "orion": "Orion", "ernie4_5_moe": "Ernie4_5_Moe", "dbrx": "Dbrx", "llama4_text": "Llama4"}
 
 
 def type_of(family):
@@ -286,20 +306,20 @@ def traits(c):
 def biases(c):
     """The linear layers that have one."""
     if c.get("use_bias"):
-        return ALL
+        return {"o"} if "bailing" in c["model_type"] else ALL
     out = set(traits(c).get("bias", ()))
     if c.get("attention_bias") or c.get("use_qkv_bias") or c.get("qkv_bias"):
         out |= {"q", "k", "v"}
     if c.get("bias"):
         out |= {"o", "gate", "up", "down"} if c["model_type"] == "internlm3" else {"q", "k", "v", "o"}
     if c.get("attention_bias") and c["model_type"] in ("minicpm", "orion", "cohere", "cohere2", "nemotron", "arcee", "olmo", "llama", "gpt_oss", "granitemoehybrid",
-                                                         "hunyuan_v1_dense"):
+                                                         "hunyuan_v1_dense", "apertus"):
         out.add("o")
     return out | ({"gate", "up", "down"} if c.get("mlp_bias") else set())
 
 
 def is_gated(c):
-    return "gate" in traits(c)["names"] and c["hidden_act"] != "relu2"
+    return "gate" in traits(c)["names"] and c["hidden_act"] not in ("relu2", "xielu")
 
 
 def latent_shapes(c, p):
@@ -319,6 +339,10 @@ def latent_shapes(c, p):
     return out
 
 
+def choice_bias(c):
+    return "gate.expert_bias" if c["model_type"] == "bailing_moe_v2" else "gate.e_score_correction_bias"
+
+
 def routed_shapes(c, p, layer):
     """Experts, in the first layers an MLP."""
     h, ffn, out = c["hidden_size"], c["moe_intermediate_size"], {}
@@ -327,7 +351,7 @@ def routed_shapes(c, p, layer):
         parts = {f"experts.{e}.": ffn for e in range(c["n_routed_experts"])} | {"shared_experts.": 2 * ffn}
         out[p + "mlp.gate.weight"] = (c["n_routed_experts"], h)
         if c["scoring_func"] == "sigmoid":
-            out[p + "mlp.gate.e_score_correction_bias"] = (c["n_routed_experts"],)
+            out[p + "mlp." + choice_bias(c)] = (c["n_routed_experts"],)
         if c["model_type"] == "ernie4_5_moe":
             out[p + "mlp.moe_statics.e_score_correction_bias"] = (1, c["n_routed_experts"])
     for name, size in parts.items():
@@ -414,6 +438,8 @@ def shapes(c):
                 out[p + f"self_attn.{part}_norm.weight"] = (c[heads], c["head_dim"])
             for head in range(c[heads]) if c.get("qk_layernorm") and "q_norm" not in n else ():
                 out[p + f"self_attn.{part}_layernorm.norms.{head}.weight"] = (c["head_dim"],)
+        if c["hidden_act"] == "xielu":
+            out |= {p + "mlp.act_fn.alpha_n": (1,), p + "mlp.act_fn.alpha_p": (1,)}
         if c["model_type"] == "gpt_oss":
             out |= gpt_oss_shapes(c, p)
         elif c["model_type"] == "minimax_m2":
@@ -487,7 +513,7 @@ def queries_keys_values(y, p, w, c):
         q, k, v = rows.view(batch, length, c["num_key_value_heads"], -1, head).split(
             (c["num_attention_heads"] // c["num_key_value_heads"], 1, 1), -2)
         return q.flatten(2, 3), k.squeeze(-2), v.squeeze(-2)
-    if c["model_type"] in ("mpt", "dbrx", "baichuan", "qwen", "chatglm"):
+    if c["model_type"] in ("mpt", "dbrx", "baichuan", "qwen", "chatglm", "bailing_moe", "bailing_moe_v2"):
         sizes = [c[heads] * head for heads in ("num_attention_heads", "num_key_value_heads", "num_key_value_heads")]
         return [t.view(batch, length, -1, head) for t in rows.split(sizes, -1)]
     q, v, k = rows.view(batch, length, 4, -1).chunk(3, -1)  # heads are in four groups
@@ -525,7 +551,7 @@ def deepseek_mixture(y, p, w, c):
     third = c["scoring_func"] == "sigmoid"
     scores = logits.sigmoid() if third else logits.softmax(-1)
     statics = p + "moe_statics.e_score_correction_bias"
-    choice = scores + w[p + "gate.e_score_correction_bias"].detach() if third else scores
+    choice = scores + w[p + choice_bias(c)].detach() if third else scores
     choice = choice + w[statics].detach() if statics in w else choice
     if groups > 1:
         of_groups = choice.view(len(flat), groups, -1).topk(2 if third else 1, -1)[0].sum(-1)
@@ -675,13 +701,20 @@ def llama4_mixture(y, p, w, c):
     return gated(y, p + "shared_expert.", w) + out.sum(0).view(y.shape)
 
 
+def xielu(x, p, w):
+    """transformers, activations.py, XIELUActivation."""
+    beta, eps = (w[p + name].detach() for name in ("beta", "eps"))
+    above, below = functional.softplus(w[p + "alpha_p"]), beta + functional.softplus(w[p + "alpha_n"])
+    return torch.where(x > 0, above * x * x + beta * x, (torch.expm1(torch.minimum(x, eps)) - x) * below + beta * x)
+
+
 def gated(y, p, w):
     return plain.linear(functional.silu(plain.linear(y, p + "gate_proj", w)) * plain.linear(y, p + "up_proj", w),
                         p + "down_proj", w)
 
 
 def mlp(y, p, w, c):
-    n, act = traits(c)["names"], ACTIVATIONS[c["hidden_act"]]
+    n, act = traits(c)["names"], ACTIVATIONS.get(c["hidden_act"])
     if p + "mlp.gate.weight" in w and "n_routed_experts" in c:
         return deepseek_mixture(y, p + "mlp.", w, c)
     if c["model_type"] == "gpt_oss":
@@ -708,6 +741,8 @@ def mlp(y, p, w, c):
         gate, up = plain.linear(y, p + n["gate_up"], w).chunk(2, -1)
         return plain.linear(act(gate) * up, p + n["down"], w)
     up = plain.linear(y, p + n["up"], w)
+    if c["hidden_act"] == "xielu":
+        return plain.linear(xielu(up, p + "mlp.act_fn.", w), p + n["down"], w)
     up = act(plain.linear(y, p + n["gate"], w)) * up if is_gated(c) else act(up)
     return plain.linear(up, p + n["down"], w)
 
@@ -794,6 +829,10 @@ def make(family, folder, seed=1, changes=None, sizes=None, **drawn):
     weights = common.draw(shapes(config), drawn.get("deviation", 0.1))
     if traits(config).get("one"):
         weights = {n: t - 1 if "norm" in n and n.endswith("weight") else t for n, t in weights.items()}
+    if config["hidden_act"] == "xielu":
+        for i in range(config["num_hidden_layers"]):
+            p = f"model.layers.{i}.mlp.act_fn."
+            weights |= {p + "beta": torch.tensor(0.5), p + "eps": torch.tensor(-1e-6)}
     adapter = drawn["adapter"](weights) if drawn.get("adapter") else None
     common.train(folder, as_written(config), weights, decoder.batches(), loss_of, chosen, adapter)
     if not drawn and config.get("sliding_window"):

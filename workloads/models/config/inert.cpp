@@ -127,6 +127,10 @@ constexpr auto kInertOf = std::to_array<InertOf>({
     {"gpt_oss", "initial_context_length"}, {"gptj", "rotary"},
     {"llama4_text", "for_llm_compressor"}, {"llama4_text", "output_router_logits"},
     {"llama4_text", "router_aux_loss_coef"},
+    {"bailing_moe", "moe_shared_*"}, {"bailing_moe", "mtp_*"}, {"bailing_moe", "router_dtype"},
+    {"bailing_moe_v2", "moe_shared_*"}, {"bailing_moe_v2", "mtp_*"}, {"bailing_moe_v2", "router_dtype"},
+    {"bailing_moe", "norm_softmax"}, {"bailing_moe", "sliding_window"}, {"bailing_moe", "max_window_layers"},
+    {"bailing_moe_v2", "sliding_window"}, {"bailing_moe_v2", "max_window_layers"},
     {"m2m_100", "num_hidden_layers"}, {"marian", "num_hidden_layers"}, {"mbart", "num_hidden_layers"},
     {"mbart", "save_step"}, {"minicpm", "mup_denominator"}, {"mobilebert", "layer_norm_eps"},
     {"mobilebert", "true_hidden_size"}, {"modernbert", "deterministic_flash_attn"}, {"modernbert", "layer_norm_eps"},
@@ -174,8 +178,9 @@ constexpr auto kInertValues = std::to_array<InertValue>({
 
 /// Families that are built in as their publishers' code has them, which "auto_map" names.
 constexpr auto kPublishers = std::to_array<std::string_view>(
-    {"new", "gte", "nomic_bert", "eurobert", "deepseek", "kimi_k2", "internlm", "internlm2", "internlm3", "baichuan",
-     "exaone", "chatglm", "qwen", "minicpm", "minicpm3", "orion", "aquila", "xverse", "Yi"});
+    {"new",       "gte",       "nomic_bert", "eurobert", "deepseek", "kimi_k2",     "internlm",
+     "internlm2", "internlm3", "baichuan",   "exaone",   "chatglm",  "qwen",        "minicpm",
+     "minicpm3",  "orion",     "aquila",     "xverse",   "Yi",       "bailing_moe", "bailing_moe_v2"});
 
 /// Nothing, none, not: so says a file of a part that its model has not.
 bool is_off(const json& value) {

@@ -28,7 +28,8 @@ constexpr std::array kActivations = {ActivationName{"gelu", Activation::kGelu},
                                      ActivationName{"silu", Activation::kSilu},
                                      ActivationName{"swish", Activation::kSilu},
                                      ActivationName{"relu", Activation::kRelu},
-                                     ActivationName{"relu2", Activation::kRelu2}};
+                                     ActivationName{"relu2", Activation::kRelu2},
+                                     ActivationName{"xielu", Activation::kXielu}};
 
 }  // namespace
 

@@ -187,6 +187,7 @@ bool has_expert_key(const L& c, std::string_view key) {
 bool has_experts(const L& c) { return dialect_of(c.kind).experts.count != nullptr; }
 bool has_local_experts(const L& c) { return has_expert_key(c, "num_local_experts"); }
 bool has_relu2(const L& c) { return dialect_of(c.kind).mlp.activation == Activation::kRelu2; }
+bool has_xielu(const L& c) { return dialect_of(c.kind).mlp.activation == Activation::kXielu; }
 bool has_silu(const L& c) { return dialect_of(c.kind).mlp.activation == Activation::kSilu; }
 bool is_qwen3_moe(const L& c) { return c.kind == LlamaKind::kQwen3Moe; }
 bool is_olmoe(const L& c) { return c.kind == LlamaKind::kOlmoe; }
@@ -196,12 +197,13 @@ bool is_flex_olmo(const L& c) { return c.kind == LlamaKind::kFlexOlmo; }
 bool is_qwen2_moe(const L& c) { return c.kind == LlamaKind::kQwen2Moe; }
 bool has_routed_experts(const L& c) { return has_expert_key(c, "n_routed_experts"); }
 bool has_no_routed_experts(const L& c) { return !has_routed_experts(c); }
+bool is_first_ling(const L& c) { return c.kind == LlamaKind::kBailing; }
 bool is_dots(const L& c) { return c.kind == LlamaKind::kDots1; }
 bool is_llama4(const L& c) { return c.kind == LlamaKind::kLlama4; }
 bool has_no_rope_interval(const L& c) { return is_smollm3(c) || is_llama4(c); }
 bool has_moe_size(const L& c) { return is_qwen2_moe(c) || is_qwen3_moe(c) || has_routed_experts(c); }
 bool has_sparse_step(const L& c) { return is_qwen2_moe(c) || is_qwen3_moe(c); }
-bool routes_by_bias(const L& c) { return has_routed_experts(c) && chooses_by_bias(c); }
+bool normalises(const L& c) { return is_first_ling(c) || (has_routed_experts(c) && chooses_by_bias(c)); }
 bool has_router_loss(const L& c) { return has_experts(c) && !has_routed_experts(c) && !is_llama4(c); }
 bool clips(const L& c) { return is_olmoe(c) || c.kind == LlamaKind::kOlmo; }
 bool has_num_experts(const L& c) { return has_expert_key(c, "num_experts"); }
@@ -278,6 +280,7 @@ constexpr auto kLlamaFields = std::to_array<Field<L>>({
     {.key = "hidden_act", .when = is_gemma, .write = [](const L& c) { return json(name_of(c.hidden_act)); }},
     {.key = "hidden_act", .member = &L::hidden_act, .choices = kSiluOnly, .when = has_silu},
     {.key = "hidden_act", .member = &L::hidden_act, .choices = kRelu2Only, .when = has_relu2},
+    {.key = "hidden_act", .member = &L::hidden_act, .choices = kXieluOnly, .when = has_xielu},
     {.key = "attention_bias", .only = false, .when = has_no_attention_bias},
     {.key = "attention_bias", .member = &L::qkv_bias, .when = has_attention_bias, .read = read_attention_bias},
     {.key = "attention_out_bias", .member = &L::out_bias, .when = is_seed},
@@ -319,7 +322,7 @@ constexpr auto kLlamaFields = std::to_array<Field<L>>({
      .check = check_groups},
     {.key = "scoring_func", .when = has_routed_experts,
      .write = [](const L& c) { return json(chooses_by_bias(c) ? "sigmoid" : "softmax"); }},
-    {.key = "norm_topk_prob", .member = &L::norm_topk_prob, .when = routes_by_bias},
+    {.key = "norm_topk_prob", .member = &L::norm_topk_prob, .when = normalises},
     {.key = "norm_topk_prob", .only = false, .when = is_deepseek2},
     {.key = "shared_intermediate_size", .member = &L::shared_size, .range = kWidth, .when = is_shared_granite,
      .otherwise = [](L& c) { c.shared_size = 1024; }},
@@ -355,7 +358,7 @@ constexpr auto kLlamaFields = std::to_array<Field<L>>({
     {.key = "original_max_position_embeddings", .when = has_long_rope, .read = read_original_positions,
      .write = [](const L& c) { return json(c.rope_scaling->original_max_position_embeddings); }},
     {.key = "attention_dropout", .member = &L::attention_dropout, .range = kProbability, .when = is_no_ernie,
-     .otherwise = [](L& c) { c.attention_dropout = is_seed(c) ? 0.1 : 0; }},
+     .otherwise = [](L& c) { c.attention_dropout = is_seed(c) || is_first_ling(c) ? 0.1 : 0; }},
     {.key = "attention_dropout", .only = 0.0, .when = is_ernie, .written = kNever},
     {.key = "residual_dropout", .member = &L::residual_dropout, .range = kProbability, .when = is_seed,
      .otherwise = [](L& c) { c.residual_dropout = 0.1; }},

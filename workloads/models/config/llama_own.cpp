@@ -44,6 +44,10 @@ void read_rotation(const Keys& keys, L& c) {
   c.no_rope_every = keys.has(kKey) && keys.at(kKey) == "rope" ? 0 : 1;
 }
 
+bool is_bailing2(const L& c) { return c.kind == LlamaKind::kBailing2; }
+bool is_bailing(const L& c) { return c.kind == LlamaKind::kBailing || is_bailing2(c); }
+
+bool is_apertus(const L& c) { return c.kind == LlamaKind::kApertus; }
 bool is_minimax(const L& c) { return c.kind == LlamaKind::kMiniMaxM2; }
 
 /// The elements of a head that turn are counted; newer files have a share.
@@ -118,6 +122,21 @@ void read_last_layer(const Keys& keys, L& c) {
   if (last != -1) keys.only("moe_layer_end_index", c.num_hidden_layers - 1);
 }
 
+/// Classes of Ling that its publisher has beside different weights have different defaults.
+void require_of_ling(const Keys& keys, L& c) {
+  keys.require("num_key_value_heads");
+  if (!is_bailing2(c)) return;
+  for (const char* key :
+       {"num_shared_experts", "n_group", "topk_group", "routed_scaling_factor", "rope_theta", "partial_rotary_factor"})
+    keys.require(key);
+}
+
+/// Where a file does not say, of the second generation no layer has one.
+void read_out_bias(const Keys& keys, L& c) {
+  c.out_bias = !is_bailing2(c);
+  keys.optional("use_bias", c.out_bias);
+}
+
 // clang-format off
 constexpr auto kOwnFields = std::to_array<Field<L>>({
     {.key = "bias", .when = is_early_internlm, .read = read_bias, .write = [](const L& c) { return json(c.qkv_bias); }},
@@ -168,6 +187,23 @@ constexpr auto kOwnFields = std::to_array<Field<L>>({
     {.key = "shared_intermediate_size", .only = 0, .when = is_minimax, .written = kNever},
     {.key = "sliding_window", .only = None{}, .when = is_minimax, .written = kNever},
     {.key = "output_router_logits", .only = false, .when = is_minimax},  // its loss would be that of sigmoids
+    {.key = "num_key_value_heads", .when = is_bailing, .written = kNever, .read = require_of_ling},
+    {.key = "use_bias", .when = is_bailing, .read = read_out_bias,
+     .write = [](const L& c) { return json(c.out_bias); }},
+    {.key = "norm_head", .only = false, .when = is_bailing, .written = kNever},  // of columns, over all words
+    {.key = "multi_gate", .only = false, .when = is_bailing, .written = kNever},
+    {.key = "embedding_dropout", .only = 0.0, .when = is_bailing},
+    {.key = "output_dropout", .only = 0.0, .when = is_bailing},
+    {.key = "output_router_logits", .only = false, .when = is_bailing, .written = kNever},
+    {.key = "use_qk_norm", .only = true, .when = is_bailing2},
+    {.key = "use_rmsnorm", .only = true, .when = is_bailing2, .written = kNever},
+    {.key = "norm_topk_prob", .only = true, .when = is_bailing2},
+    {.key = "moe_router_enable_expert_bias", .only = true, .when = is_bailing2, .written = kNever},
+    {.key = "router_type", .only = "topN", .when = is_bailing2, .written = kNever},
+    // Apertus' first code reads them, and transformers does not.
+    {.key = "qk_norm", .only = true, .when = is_apertus, .written = kNever},
+    {.key = "post_norm", .only = false, .when = is_apertus, .written = kNever},
+    {.key = "hidden_dropout", .only = 0.0, .when = is_apertus, .written = kNever},
 });
 // clang-format on
 

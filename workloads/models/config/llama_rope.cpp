@@ -105,6 +105,8 @@ void read_nothing(LlamaConfig& c) {
     rope.factor = 16, rope.original_max_position_embeddings = 16384, rope.mscale = rope.mscale_all_dim = 1;
     rope.query_growth = 0.1, c.rope_theta = 1e6;
     c.rope_scaling = rope;
+  } else if (c.kind == LlamaKind::kApertus) {
+    c.rope_scaling = R{};
   }
 }
 

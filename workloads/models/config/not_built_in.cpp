@@ -29,7 +29,6 @@ constexpr auto kNotBuiltIn = std::to_array<NotBuiltIn>({
     {"minimax", "layers of lightning attention", "minimax_m2"},
     {"deepseek_v32", "an indexer that chooses the keys of each token", "deepseek_v3"},
     {"longcat_flash", "two attentions in each layer and experts that compute nothing", "deepseek_v3"},
-    {"apertus", "an activation with trained parameters (xIELU)", "arcee"},
     {"phimoe", "a router that is trained with noise (SparseMixer)", "mixtral"},
     {"gemma3n_text", "four streams of hidden states (AltUp) and embeddings of each layer", "gemma3_text"},
     {"bitnet", "weights of three values", "llama"}, {"diffllama", "differences of two attentions", "llama"},

@@ -41,6 +41,7 @@ inline constexpr Activation kGeluTanhOnly[] = {Activation::kGeluTanh};
 inline constexpr Activation kReluOnly[] = {Activation::kRelu};
 inline constexpr Activation kSiluOnly[] = {Activation::kSilu};
 inline constexpr Activation kRelu2Only[] = {Activation::kRelu2};
+inline constexpr Activation kXieluOnly[] = {Activation::kXielu};
 
 /// A member of a configuration that a key stands for.
 template <class C>

@@ -99,7 +99,10 @@ enum class LlamaKind {
   kMinistral3,
   kGranite4,
   kHunyuan,
-  kMiniMaxM2
+  kMiniMaxM2,
+  kApertus,
+  kBailing,
+  kBailing2
 };
 
 /// A relative's names of its experts, in config.json and in checkpoints; empty for a model without experts.

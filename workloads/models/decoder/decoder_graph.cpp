@@ -88,6 +88,8 @@ class Decoder final : public SplitGraph {
 
   bool of_heads(const WeightSpec& spec) const override {
     const AttentionNames& n = arch_.block.names.attention;
+    const std::string& curve = arch_.block.names.mlp.curve;  // of a part of the columns, as the others of heads
+    if (!curve.empty() && spec.name.find("." + curve + ".") != std::string::npos) return true;
     for (const std::string* part :
          {&n.query_norm, &n.key_norm, &n.query_low, &n.query_low_norm, &n.low, &n.low_norm, &n.turned})
       for (const char* kind : {"weight", "bias"})

@@ -1,4 +1,6 @@
 // The tensors of a decoder, from its architecture.
+#include <cmath>
+
 #include "workloads/models/decoder/decoder_arch.h"
 #include "workloads/models/spec_list.h"
 
@@ -200,6 +202,13 @@ void experts(SpecList& list, const DecoderArch& arch, const std::string& prefix)
   if (!shared.share.empty()) list.matrix(prefix + shared.share, hidden, 1);
 }
 
+/// The numbers of xIELU, and the buffers beside them.
+void curve(SpecList& list, const std::string& name) {
+  list.number(name + ".alpha_n", std::log(std::expm1(kXieluFirst - kXieluSlope)));
+  list.number(name + ".alpha_p", std::log(std::expm1(kXieluFirst)));
+  list.constant(name + ".beta", kXieluSlope), list.constant(name + ".eps", kXieluEps);
+}
+
 void mlp(SpecList& list, const DecoderArch& arch, std::int64_t number, const std::string& prefix) {
   const auto& mixture = arch.block.mixture;
   if (mixture && mixture->is_of(number)) return experts(list, arch, prefix);
@@ -213,6 +222,7 @@ void mlp(SpecList& list, const DecoderArch& arch, std::int64_t number, const std
   if (m.gated) wide(names.gate, 0);
   wide(names.up, size);
   put(list, {prefix + names.down, size, arch.hidden, TensorSplit::kAxis1, m.bias});
+  if (m.xielu) curve(list, prefix + names.curve);
 }
 
 /// Norms of queries or keys that each head has for itself: one tensor on the device, heads side by side.

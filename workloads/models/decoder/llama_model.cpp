@@ -88,6 +88,7 @@ BlockNames names_of(const LlamaConfig& c) {
   if (dialect.heads.latent) name_latents(c, names.attention);
   if (dialect.fused.qkv) names.attention.fused = own.qkv, names.attention.fused_groups = own.groups;
   if (dialect.fused.mlp) names.mlp.fused = layer + own.wide;
+  if (c.hidden_act == Activation::kXielu) names.mlp.curve = layer + "act_fn";
   return names;
 }
 
@@ -168,6 +169,7 @@ BlockArch block_of(const LlamaConfig& c) {
                   .gated = dialect.mlp.gated,
                   .activation = device_function(c.hidden_act),
                   .squared = c.hidden_act == Activation::kRelu2,
+                  .xielu = c.hidden_act == Activation::kXielu,
                   .bias = c.mlp_bias,
                   .limit = c.swiglu_limit,
                   .slope = dialect.mlp.slope,

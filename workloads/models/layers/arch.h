@@ -15,6 +15,10 @@ namespace workloads {
 
 isa::Fn device_function(Activation activation);
 
+/// The slope of xIELU at 0, and the least curvature below it; the first values of its numbers, where curvatures are
+/// 0.8. Source: transformers, activations.py, XIELUActivation.
+inline constexpr double kXieluSlope = 0.5, kXieluFirst = 0.8, kXieluEps = -1e-6;
+
 /// RMSNorm or LayerNorm.
 struct NormArch {
   bool rms = false;
@@ -114,17 +118,19 @@ struct MlpArch {
   bool gated = false;
   isa::Fn activation = isa::Fn::kGelu;
   bool squared = false;  // its value is squared
+  bool xielu = false;    // in its place xIELU, whose two numbers are trained
   double dropout = 0;    // of the input of `down`
   bool bias = false;
   // A gated one has min(gate, limit) and up within it (0: neither); activation(slope * gate) / slope * (up + shift).
   double limit = 0, slope = 1, shift = 0;
 
-  bool is_plain() const { return limit == 0 && slope == 1 && shift == 0; }
+  bool is_plain() const { return !xielu && limit == 0 && slope == 1 && shift == 0; }
 };
 
 struct MlpNames {
   std::string gate{}, up{}, down{};
   std::string fused{};  // where a file has gate and up in one tensor
+  std::string curve{};  // of the numbers of xIELU, before .alpha_p and so on
 };
 
 /// An expert of every token, whose output is times the sigmoid of a number that a layer of its own, `share`, gives.

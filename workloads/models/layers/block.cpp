@@ -104,7 +104,9 @@ ValueId Block::body(const Part& part, ValueId h) {
   if (part.attends) return attention(h);
   if (Mixture* experts = this->experts()) return experts->gated(h, prefix_);
   const MlpNames& names = arch_.names.mlp;
-  return net_.mlp(h, arch_.mlp, {.gate = name(names.gate), .up = name(names.up), .down = name(names.down)});
+  return net_.mlp(
+      h, arch_.mlp,
+      {.gate = name(names.gate), .up = name(names.up), .down = name(names.down), .curve = name(names.curve)});
 }
 
 /// Makes a part's output, summed over the ranks, pending in x; the biases of its row-split layers are added once.

@@ -194,6 +194,8 @@ class Layers {
 
   /// The operand of `down`, of the products of a gated MLP's two first layers. `label`: of its parts.
   ValueId gated(const std::string& label, ValueId gate, ValueId up, const MlpArch& arch);
+  /// xIELU of x, whose two numbers are weights: CURVE.alpha_p and CURVE.alpha_n.
+  ValueId xielu(const std::string& label, ValueId x, const std::string& curve);
   /// As row_split(). The names are those of the weights, with the layer's prefix.
   ValueId mlp(ValueId h, const MlpArch& arch, const MlpNames& names);
 
@@ -215,6 +217,7 @@ class Layers {
   ValueId class_loss(ValueId logits, std::int64_t rows, const LossNames& names = {});
 
  private:
+  ValueId activated(ValueId x, const MlpArch& arch, const MlpNames& names);
   ValueId by_lengths(ValueId y, const std::string& head, bool rows);
   /// The term of scores of slopes or these sinks.
   runtime::ScoreTerm term(ValueId sinks) const;
