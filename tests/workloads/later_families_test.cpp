@@ -220,6 +220,18 @@ TEST_F(LaterFamilies, LingIsOfTwoGenerations) {
     EXPECT_TRUE(fails(Fault::kData, reading("bailing_moe_v2_tiny", key, value), {key}));
 }
 
+// As their publishers' classes have it where a file does not say; where it does not divide, the file must.
+TEST_F(LaterFamilies, HeadsOfKeysAreThoseOfThePublishersClass) {
+  for (const auto& [name, heads] : {std::pair{"internlm3_tiny", 32}, {"orion_tiny", 40}}) {
+    json file = read_json_file(golden(name) / "config.json");
+    file.erase("num_key_value_heads");
+    EXPECT_TRUE(
+        fails(Fault::kData, [&] { read_config(s_.write("config.json", file.dump())); }, {"num_key_value_heads"}));
+    file["num_attention_heads"] = 2 * heads;
+    EXPECT_EQ(read_config(s_.write("config.json", file.dump()))->sizes().kv_heads, heads);
+  }
+}
+
 TEST_F(LaterFamilies, PartsOfMiniMaxThatAreNotBuiltInAreRefused) {
   for (const auto& [key, value] : {std::pair<const char*, nlohmann::json>{"attn_type_list", {1, 0}},
                                    {"qk_norm_type", "per_head"},
