@@ -230,6 +230,11 @@ TEST_F(LaterFamilies, HeadsOfKeysAreThoseOfThePublishersClass) {
     file["num_attention_heads"] = 2 * heads;
     EXPECT_EQ(read_config(s_.write("config.json", file.dump()))->sizes().kv_heads, heads);
   }
+  json file = read_json_file(golden("chatglm_tiny") / "config.json");
+  file.erase("multi_query_group_num");
+  EXPECT_EQ(read_config(s_.write("config.json", file.dump()))->sizes().kv_heads, 1);
+  file["multi_query_attention"] = false;
+  EXPECT_EQ(read_config(s_.write("config.json", file.dump()))->sizes().kv_heads, 4);
 }
 
 TEST_F(LaterFamilies, PartsOfMiniMaxThatAreNotBuiltInAreRefused) {

@@ -254,7 +254,7 @@ constexpr std::array kDialects = {
     LlamaDialect{.kind = LlamaKind::kChatGlm, .family = "ChatGLM", .type = "chatglm",
                  .architecture = "ChatGLMForConditionalGeneration", .norms = {.eps = 1e-5},
                  .positions = {.neighbours = true, .share = 0.5}, .biases = {.attention = true}, .classifies = false,
-                 .fused = {.qkv = true, .mlp = true}, .heads = {.size = 128},
+                 .fused = {.qkv = true, .mlp = true}, .heads = {.size = 128, .kv = 1},
                  .more = {.forward = 10, .backward = -13},
                  .names = &kChatGlmNames, .keys = kChatGlmKeys},
     LlamaDialect{.kind = LlamaKind::kQwen, .family = "Qwen", .type = "qwen", .architecture = "QWenLMHeadModel",
