@@ -97,9 +97,9 @@ inline constexpr const char* kWritingDecoders[] = {"qwen2_tiny",
                                                    "bailing_moe_v2_tiny"};
 
 /// The same with a sliding window, with PyTorch's text.
-inline constexpr const char* kWindowed[] = {"mistral_tiny", "phi3_tiny",       "gemma2_tiny",
-                                            "gemma3_tiny",  "starcoder2_tiny", "gpt_neo_tiny",
-                                            "cohere2_tiny", "exaone4_tiny",    "gpt_oss_tiny"};
+inline constexpr const char* kWindowed[] = {
+    "mistral_tiny", "phi3_tiny",    "gemma2_tiny",  "gemma3_tiny",  "starcoder2_tiny",
+    "gpt_neo_tiny", "cohere2_tiny", "exaone4_tiny", "gpt_oss_tiny", "modernbert-decoder_tiny"};
 
 inline std::vector<const char*> decoders() {
   std::vector<const char*> all{std::begin(kWritingDecoders), std::end(kWritingDecoders)};

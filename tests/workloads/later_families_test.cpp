@@ -132,7 +132,8 @@ TEST_F(LaterFamilies, PartsOfGranite4AndHunyuanThatAreNotBuiltInAreRefused) {
   EXPECT_TRUE(fails(Fault::kData, reading("dinov2_tiny", "mlp_ratio", -1), {"mlp_ratio"}));
 }
 
-// Published counts of parameters, in billions: of Apertus 8.05 and 70.6, of Ling 16.8, 16.26 and 102.9; of Ministral 3
+// Published counts of parameters, in billions: of Apertus 70.6, of Ettin's decoders 0.017, 0.068,
+// 0.15 and 1.0, of Ling 16.8, 16.26 and 102.9; of Ministral 3
 // without its encoder of pictures 3.4, 8.4 and 13.5; of Granite 4 3.4, 1.6 and 0.35; of EuroBERT 0.21, 0.61 and 2.1; of
 // Kimi K2 1,026 (Kimi Team, arXiv:2507.20534); of MiniMax-M2 230; of GPT-1 0.117; of EmbeddingGemma 0.308, of which
 // 0.005 are the layers behind it.
@@ -153,6 +154,10 @@ TEST_F(LaterFamilies, PresetsHaveThePublishedSizes) {
                                        {"minimax-m2", 228.7},
                                        {"embeddinggemma-300m", 0.3029},
                                        {"apertus-70b", 70.60},
+                                       {"ettin-decoder-17m", 0.0169},
+                                       {"ettin-decoder-68m", 0.0684},
+                                       {"ettin-decoder-150m", 0.1497},
+                                       {"ettin-decoder-1b", 1.031},
                                        {"ling-lite", 16.80},
                                        {"ling-mini-2.0", 16.26},
                                        {"ling-flash-2.0", 102.9},
@@ -218,6 +223,30 @@ TEST_F(LaterFamilies, LingIsOfTwoGenerations) {
                                    {"partial_rotary_factor", nullptr},
                                    {"n_group", 3}})
     EXPECT_TRUE(fails(Fault::kData, reading("bailing_moe_v2_tiny", key, value), {key}));
+}
+
+// Which layers see all tokens differs between releases of transformers, so the file must say.
+TEST_F(LaterFamilies, ModernBertsDecoderListsItsLayers) {
+  constexpr const char* kName = "modernbert-decoder_tiny";
+  for (const auto& [key, value] :
+       {std::pair<const char*, json>{"layer_types", nullptr},
+        {"layer_types", {"full_attention", "full_attention", "sliding_attention", "full_attention"}},
+        {"global_attn_every_n_layers", 0},
+        {"local_attention", 1},
+        {"sliding_window", 8},
+        {"norm_bias", true},
+        {"classifier_bias", true},
+        {"classifier_activation", "relu"},
+        {"attention_dropout", 0.1},
+        {"embedding_dropout", 0.1},
+        {"mlp_dropout", 0.1},
+        {"hidden_activation", "silu"}})
+    EXPECT_TRUE(fails(Fault::kData, reading(kName, key, value), {key}));
+  reading(kName, "layer_types", {"sliding_attention", "full_attention", "sliding_attention", "full_attention"})();
+  const AttentionArch attention = decoder_arch(read_config(s_.path())).block.attention;
+  EXPECT_EQ(attention.window_of(0), 7);
+  EXPECT_EQ(attention.window_of(1), 0);
+  EXPECT_EQ(decoder_arch(read_config(golden(kName))).block.attention.window_of(0), 0);
 }
 
 // As their publishers' classes have it where a file does not say; where it does not divide, the file must.

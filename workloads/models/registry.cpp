@@ -190,6 +190,7 @@ constexpr std::array kFamilies = {
     relative<LlamaKind::kHunyuan>("hunyuan_v1_dense", "HunYuanDenseV1"),
     relative<LlamaKind::kMiniMaxM2>("minimax_m2", "MiniMaxM2"),
     relative<LlamaKind::kApertus>("apertus", "Apertus"),
+    relative<LlamaKind::kModernBertDecoder>("modernbert-decoder", "ModernBertDecoder"),
     relative<LlamaKind::kBailing2>("bailing_moe_v2", "BailingMoeV2"),
     FamilyRow{"Ling", "bailing_moe", "BailingMoe", read_bailing, [] { return blank_llama(LlamaKind::kBailing); }},
     text_of<LlamaKind::kQwen2>("Qwen2-VL's text model", "qwen2_vl_text"),

@@ -5,7 +5,7 @@ modeling_starcoder2.py, modeling_gpt_neo.py, modeling_gpt_bigcode.py, modeling_f
 modeling_glm.py, modeling_glm4.py, modeling_helium.py, modeling_nemotron.py, modeling_arcee.py, modeling_apertus.py, modeling_exaone4.py,
 modeling_olmo.py, modeling_gptj.py, modeling_codegen.py, modeling_bloom.py, modeling_mpt.py, modeling_dbrx.py, modeling_llama4.py,
 modeling_bert.py, the publishers' code of InternLM2, Baichuan, Qwen, ChatGLM, MiniCPM, MiniCPM3, Orion and Ling,
-modeling_esm.py, modeling_modernbert.py, modeling_deberta_v2.py, modeling_mobilebert.py, modeling_deepseek_v3.py, modeling_granitemoeshared.py and modeling_bart.py write it with eager attention: what the host model needs
+modeling_esm.py, modeling_modernbert.py, modeling_modernbert_decoder.py, modeling_deberta_v2.py, modeling_mobilebert.py, modeling_deepseek_v3.py, modeling_granitemoeshared.py and modeling_bart.py write it with eager attention: what the host model needs
 of a layer (FrameworkOps in workloads/models/model.h). The tables in workloads/models/decoder take from here what a
 relative dispatches beyond a Llama, and the whole layers of Phi and those that are named after it; those of encoders
 what one dispatches beyond a BERT.
@@ -667,6 +667,25 @@ class Xielu(nn.Module):
                            (torch.expm1(torch.min(x, self.eps)) - x) * below + self.beta * x)
 
 
+class GainNorm(nn.Module):
+    """LayerNorm without a bias."""
+
+    def __init__(self, size):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(size))
+
+    def forward(self, x):
+        return functional.layer_norm(x, x.shape[-1:], self.weight, None, 1e-5)
+
+
+class ModernDecoder(Relative):
+    """It turns in fp32."""
+
+    def rotated(self, q, k, places):
+        cos, sin = (table[:TOKENS][places].unsqueeze(1) for table in (self.cos, self.sin))
+        return tuple((t.float() * cos + rotate_half(t.float()) * sin).to(t.dtype) for t in (q, k))
+
+
 class Same(nn.Module):
     def forward(self, x, mask, places):
         return x * 1
@@ -681,6 +700,7 @@ RELATIVES = {
     "arcee": Relative(lambda: RmsNorm(HIDDEN, False), act=lambda x: torch.square(functional.relu(x)), plain=True),
     "apertus": Relative(lambda: RmsNorm(HIDDEN, False), act=Xielu(), plain=True),
     "bailing_moe": Packed("split", shared=True), "bailing_moe_v2": Packed("split", shared=True, share=0.5),
+    "modernbert-decoder": ModernDecoder(lambda: GainNorm(HIDDEN), act=functional.gelu, wide=True),
     "exaone4": Relative(lambda: RmsNorm(HIDDEN, False), place="behind", head_norms=True),
     "olmo": Relative(FixedNorm), "olmo with clip_qkv": Relative(FixedNorm, clip=True),
     "cohere with use_qk_norm": Relative(lambda: CohereNorm(HIDDEN), place="parallel", pairs="fp32", own=True),

@@ -7,7 +7,7 @@ modeling_exaone4.py, modeling_olmo.py, modeling_olmo3.py, modeling_granitemoe.py
 modeling_llama.py, modeling_stablelm.py, modeling_gptj.py, modeling_codegen.py, modeling_bloom.py, modeling_mpt.py,
 modeling_granitemoeshared.py, modeling_deepseek_v2.py, modeling_deepseek_v3.py, modeling_persimmon.py,
 modeling_gpt_oss.py, modeling_dbrx.py, modeling_llama4.py, modeling_ministral3.py, modeling_granitemoehybrid.py,
-modeling_hunyuan_v1_dense.py, modeling_minimax_m2.py, modeling_apertus.py, Ling's modeling_bailing_moe.py and
+modeling_hunyuan_v1_dense.py, modeling_minimax_m2.py, modeling_apertus.py, modeling_modernbert_decoder.py, Ling's modeling_bailing_moe.py and
 modeling_bailing_moe_v2.py, DeepSeek's own modeling_deepseek.py of deepseek-moe-16b, and
 the code that their publishers have beside the weights of InternLM 1 to 3, Baichuan 1 and 2, EXAONE 3, ChatGLM2 and 3,
 Qwen, MiniCPM, MiniCPM3 and Orion."""
@@ -145,6 +145,15 @@ TRAITS["bailing_moe"] = {**LING, "keys": {**LING["keys"], "n_group": None, "rout
 TRAITS["bailing_moe_v2"] = {**LING, "names": {**LING["names"], "q_norm": "attention.query_layernorm",
                                               "k_norm": "attention.key_layernorm"}}
 
+TRAITS["modernbert-decoder"] = {
+    "names": {"q": "attn.q_proj", "k": "attn.k_proj", "v": "attn.v_proj", "o": "attn.Wo", "gate_up": "mlp.Wi",
+              "down": "mlp.Wo", "norm1": "attn_norm", "norm2": "mlp_norm", "tokens": "model.embeddings.tok_embeddings",
+              "first": "model.embeddings.norm", "layers": "model.layers", "last": "model.final_norm", "head": "decoder",
+              "dense": "lm_head.dense", "dense_norm": "lm_head.norm"},
+    "norm": "layer", "norm_bias": False, "bias": {"head"}, "bare_first": True,
+    "keys": {"eps": "norm_eps", "rope_theta": "global_rope_theta", "hidden_act": "hidden_activation",
+             "num_key_value_heads": None, "head_dim": None, "sliding_window": None}}
+
 WIDE = {**decoder.BASE, "hidden_size": 32, "head_dim": 8, "eps": 1e-5}
 WIDE.pop("rms_norm_eps")
 ONES = {**WIDE, "num_key_value_heads": 4}  # as many heads of keys as of queries
@@ -270,6 +279,12 @@ FAMILIES = {
                          "rope_scaling": {"type": "dynamic", "alpha": 50.0, "factor": 1.0}},
     "minimax_m2": {**WIDE, "num_local_experts": 8, "num_experts_per_tok": 3, "rotary_dim": 4, "rope_theta": 500000.0,
                    "scoring_func": "sigmoid", "router_aux_loss_coef": 0.001, "output_router_logits": False},
+    "modernbert-decoder": {**ONES, "num_hidden_layers": 4, "hidden_act": "gelu", "sliding_window": 7,
+                           "local_attention": 14, "global_attn_every_n_layers": 2, "local_rope_theta": 300.0,
+                           "layer_types": ["full_attention", "sliding_attention"] * 2,
+                           "attention_bias": True, "mlp_bias": False, "decoder_bias": True, "norm_bias": False,
+                           "classifier_bias": False, "classifier_activation": "gelu", "embedding_dropout": 0.0,
+                           "mlp_dropout": 0.0, "tie_word_embeddings": True},
     "bailing_moe": {**WIDE, **ROUTED, "attention_bias": True, "use_bias": False, "scoring_func": "softmax",
                     "topk_method": "greedy", "norm_topk_prob": True, "routed_scaling_factor": 1.0, "n_group": 1,
                     "first_k_dense_replace": 0},
@@ -291,7 +306,7 @@ NAMED = {"cohere": "Cohere", "cohere2": "Cohere2", "glm": "Glm", "glm4": "Glm4",
          "internlm": "InternLM", "internlm2": "InternLM2", "internlm3": "InternLM3", "baichuan": "Baichuan",
          "exaone": "Exaone", "qwen": "QWen", "chatglm": "ChatGLM", "minicpm": "MiniCPM", "minicpm3": "MiniCPM3",
          "kimi_k2": "KimiK2", "ministral3": "Ministral3", "granitemoehybrid": "GraniteMoeHybrid",
-         "hunyuan_v1_dense": "HunYuanDenseV1", "minimax_m2": "MiniMaxM2", "apertus": "Apertus", "bailing_moe": "BailingMoe", "bailing_moe_v2": "BailingMoeV2", "orion": "Orion", "ernie4_5_moe": "Ernie4_5_Moe", "dbrx": "Dbrx", "llama4_text": "Llama4"}
+         "hunyuan_v1_dense": "HunYuanDenseV1", "minimax_m2": "MiniMaxM2", "apertus": "Apertus", "modernbert-decoder": "ModernBertDecoder", "bailing_moe": "BailingMoe", "bailing_moe_v2": "BailingMoeV2", "orion": "Orion", "ernie4_5_moe": "Ernie4_5_Moe", "dbrx": "Dbrx", "llama4_text": "Llama4"}
 
 
 def type_of(family):
@@ -313,7 +328,7 @@ def biases(c):
     if c.get("bias"):
         out |= {"o", "gate", "up", "down"} if c["model_type"] == "internlm3" else {"q", "k", "v", "o"}
     if c.get("attention_bias") and c["model_type"] in ("minicpm", "orion", "cohere", "cohere2", "nemotron", "arcee", "olmo", "llama", "gpt_oss", "granitemoehybrid",
-                                                         "hunyuan_v1_dense", "apertus"):
+                                                         "hunyuan_v1_dense", "apertus", "modernbert-decoder"):
         out.add("o")
     return out | ({"gate", "up", "down"} if c.get("mlp_bias") else set())
 
@@ -467,12 +482,16 @@ def shapes(c):
                 out[f"{p}mlp.{name}.gate_proj.weight"] = out[f"{p}mlp.{name}.up_proj.weight"] = (size, h)
                 out[f"{p}mlp.{name}.down_proj.weight"] = (h, size)
         for part in ("norm1", "norm2", "behind1", "behind2"):
-            if n.get(part) and not (part == "norm2" and t.get("parallel")):
+            bare = part == "norm1" and i == 0 and t.get("bare_first")
+            if n.get(part) and not (part == "norm2" and t.get("parallel")) and not bare:
                 norm(p + n[part], h)
         for part, heads in (("q_norm", "num_attention_heads"), ("k_norm", "num_key_value_heads")):
             if part in n:
                 norm(p + n[part], c["head_dim"] * (c[heads] if t.get("joint") else 1))
     norm(n["last"], h)
+    if "dense" in n:
+        out[n["dense"] + ".weight"] = (h, h)
+        norm(n["dense_norm"], h)
     if not c["tie_word_embeddings"]:
         out[n["head"] + ".weight"] = (c["vocab_size"], h)
     if "head" in biases(c):
@@ -491,6 +510,8 @@ def rotate(x, c, layer=0):
         c = {**c, "rope_scaling": c["rope_parameters"], "rope_theta": c["rope_parameters"]["rope_theta"]}
     if c["model_type"] == "olmo3" and not is_full(c, layer):  # only layers without a window are scaled
         c = {key: value for key, value in c.items() if key != "rope_scaling"}
+    if "local_rope_theta" in c and not is_full(c, layer):
+        c = {**c, "rope_theta": c["local_rope_theta"]}
     if not traits(c).get("pairs"):
         return torch.cat((decoder.rotate(turned, c), still), -1)
     frequencies = c["rope_theta"] ** (-torch.arange(0, size, 2).double() / size)
@@ -760,7 +781,7 @@ def forward(w, ids, c):
                "first")
     for i in range(c["num_hidden_layers"]):
         p = f"{n['layers']}.{i}."
-        y = normed(x, p, "norm1")
+        y = x if i == 0 and t.get("bare_first") else normed(x, p, "norm1")
         a = normed(attention(y, p, w, c, i), p, "behind1")
         if t.get("parallel"):
             x = x + a + mlp(y, p, w, c)
@@ -771,10 +792,13 @@ def forward(w, ids, c):
     rows = w[head + ".weight"]
     if "z_loss_weight" in c:
         rows = functional.normalize(rows)
-    logits = normed(x, "", "last") @ rows.T * c.get("logit_scale", 1) / c.get("logits_scaling", 1)
+    x = normed(x, "", "last")
+    if "dense" in n:
+        x = normed(functional.gelu(x @ w[n["dense"] + ".weight"].T), "", "dense_norm")
+    logits = x @ rows.T * c.get("logit_scale", 1) / c.get("logits_scaling", 1)
     if "dim_model_base" in c:
         logits = logits / (c["hidden_size"] / c["dim_model_base"])
-    return logits + w[head + ".bias"] if head + ".bias" in w else logits
+    return logits + w[n["head"] + ".bias"] if n["head"] + ".bias" in w else logits
 
 
 ARCHITECTURES = {"kimi_k2": "DeepseekV3ForCausalLM", "qwen": "QWenLMHeadModel", "chatglm": "ChatGLMForConditionalGeneration"}

@@ -96,7 +96,7 @@ def a_decoder_relative(family, draw):
     seq, vocab, size = 8 * upto(draw, 1, 12), upto(draw, 20, 400), 4 * draw.randint(1, 12)
     heads = draw.choice([4, 8]) if family == "codegen" else draw.randint(1, 8)
     shared = draw.choice([n for n in range(1, heads + 1) if heads % n == 0])
-    if family in ("codegen", "gptj", "bloom", "mpt", "persimmon", "baichuan", "baichuan_slopes", "qwen", "minicpm3") \
+    if family in ("codegen", "gptj", "bloom", "mpt", "persimmon", "baichuan", "baichuan_slopes", "qwen", "minicpm3", "modernbert-decoder") \
             or family.startswith(LATENT):
         shared = heads
     changes = {"vocab_size": vocab, "hidden_size": heads * size, "num_hidden_layers": draw.randint(1, 4),
@@ -113,6 +113,12 @@ def a_decoder_relative(family, draw):
         changes |= {"sliding_window": draw.randint(2, seq + 3),
                     **({"layer_types": kinds} if family != "cohere2" else {}),
                     **({"sliding_window_pattern": every} if not family.startswith(("olmo3", "gpt_oss")) else {})}
+    if family == "modernbert-decoder":
+        first = draw.randint(0, 1)  # of each few layers the first or the last sees all
+        kinds = ["full_attention" if (i + 1 - first) % every == 0 else "sliding_attention" for i in range(layers)]
+        changes |= {"local_attention": 2 * changes["sliding_window"] + draw.randint(0, 1), "layer_types": kinds,
+                    "global_attn_every_n_layers": every}
+        del changes["sliding_window_pattern"]
     if "n_routed_experts" in decoder_relatives.FAMILIES[family]:
         changes |= {"first_k_dense_replace": draw.randint(0, changes["num_hidden_layers"] - 1),
                     "moe_intermediate_size": upto(draw, 3, 60)}

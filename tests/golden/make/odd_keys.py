@@ -45,6 +45,8 @@ KEYS = {
                                           {"type": "dynamic", "factor": 2.0}],
                          "attention_bias": FLAG, "tie_word_embeddings": FLAG},
     "minimax_m2": {"tie_word_embeddings": FLAG},
+    "modernbert-decoder": {"attention_bias": FLAG, "decoder_bias": [True], "local_rope_theta": [100.0, 1e5],
+                           "hidden_act": ["gelu", "gelu_new"]},
     "apertus": {"attention_bias": FLAG, "tie_word_embeddings": FLAG, "rope_scaling": ROPES},
     "bailing_moe": {"attention_bias": FLAG, "use_bias": FLAG}, "bailing_moe_v2": {"attention_bias": FLAG, "use_bias": FLAG},
     "minicpm": {"scale_emb": [1, 12], "scale_depth": [0.7, 5.0], "dim_model_base": [1, 100],

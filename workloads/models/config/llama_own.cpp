@@ -137,6 +137,39 @@ void read_out_bias(const Keys& keys, L& c) {
   keys.optional("use_bias", c.out_bias);
 }
 
+bool is_modern(const L& c) { return c.kind == LlamaKind::kModernBertDecoder; }
+
+/// It counts tokens on both sides, of which a decoder sees one.
+void read_local(const Keys& keys, L& c) {
+  std::int64_t both = 128;
+  keys.optional("local_attention", both);
+  if (both < 2) keys.fail(fmt::format("\"local_attention\" is {}, not a number of tokens", both), "write 2 or more");
+  c.sliding_window = both / 2;
+  keys.only("sliding_window", c.sliding_window);
+}
+
+/// Releases of transformers have different layers where a file does not say: the first or the last of each few that
+/// sees all.
+void read_global_layers(const Keys& keys, L& c) {
+  c.full_every = 3;
+  keys.optional("global_attn_every_n_layers", c.full_every);
+  keys.require("layer_types");
+  const json& list = keys.at("layer_types");
+  c.full_first = list.is_array() && !list.empty() && list.front() == json("full_attention");
+  const auto entry = [&](std::int64_t l) {
+    return json((l + (c.full_first ? 0 : 1)) % c.full_every == 0 ? "full_attention" : "sliding_attention");
+  };
+  if (c.full_every > 0 && keys.lists("layer_types", c.num_hidden_layers, entry)) return;
+  keys.fail(fmt::format("\"layer_types\" is {}; only one in \"global_attn_every_n_layers\" may see all", list.dump()),
+            "use a model whose layers alternate regularly");
+}
+json global_layers(const L& c) {
+  json list = json::array();
+  for (std::int64_t l = 0; l < c.num_hidden_layers; ++l)
+    list.push_back((l + (c.full_first ? 0 : 1)) % c.full_every == 0 ? "full_attention" : "sliding_attention");
+  return list;
+}
+
 // clang-format off
 constexpr auto kOwnFields = std::to_array<Field<L>>({
     {.key = "bias", .when = is_early_internlm, .read = read_bias, .write = [](const L& c) { return json(c.qkv_bias); }},
@@ -200,6 +233,21 @@ constexpr auto kOwnFields = std::to_array<Field<L>>({
     {.key = "norm_topk_prob", .only = true, .when = is_bailing2},
     {.key = "moe_router_enable_expert_bias", .only = true, .when = is_bailing2, .written = kNever},
     {.key = "router_type", .only = "topN", .when = is_bailing2, .written = kNever},
+    {.key = "local_attention", .when = is_modern, .read = read_local,
+     .write = [](const L& c) { return json(2 * c.sliding_window); }},
+    {.key = "global_attn_every_n_layers", .when = is_modern, .read = read_global_layers,
+     .write = [](const L& c) { return json(c.full_every); }},
+    {.key = "layer_types", .when = is_modern, .read = [](const Keys&, L&) {}, .write = global_layers},
+    {.key = "local_rope_theta", .member = &L::local_theta, .when = is_modern,
+     .otherwise = [](L& c) { c.local_theta = 10000; }},
+    {.key = "hidden_activation", .member = &L::hidden_act, .choices = kEveryGelu, .when = is_modern},
+    {.key = "decoder_bias", .member = &L::head_bias, .when = is_modern, .otherwise = [](L& c) { c.head_bias = true; }},
+    {.key = "norm_bias", .only = false, .when = is_modern},
+    {.key = "classifier_bias", .only = false, .when = is_modern},
+    {.key = "classifier_activation", .only = "gelu", .when = is_modern},
+    {.key = "embedding_dropout", .only = 0.0, .when = is_modern},
+    {.key = "mlp_dropout", .only = 0.0, .when = is_modern},
+    {.key = "attention_dropout", .only = 0.0, .when = is_modern, .written = kNever},  // of parts' outputs, too
     // Apertus' first code reads them, and transformers does not.
     {.key = "qk_norm", .only = true, .when = is_apertus, .written = kNever},
     {.key = "post_norm", .only = false, .when = is_apertus, .written = kNever},

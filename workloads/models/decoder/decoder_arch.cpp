@@ -169,6 +169,7 @@ double decoder_flops(const DecoderArch& f, const Step& step, double adapters) {
   double ends = (f.head.classes > 0 ? h : width) * head;
   for (const std::string* projection : {&f.embedding.projection, &f.head.projection})
     if (!projection->empty()) ends += h * width;
+  if (!f.head.dense.empty()) ends += h * h;
   const bool classifies = f.head.classes > 0;  // by a head that is trained beside adapters
   const double linear = 2 * (layers * projections + mlps + (classifies ? 0 : ends));
   const double others = adapters + 2 * layers * (q + context) * length + (classifies ? 2 * ends : 0);

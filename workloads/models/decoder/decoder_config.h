@@ -102,7 +102,8 @@ enum class LlamaKind {
   kMiniMaxM2,
   kApertus,
   kBailing,
-  kBailing2
+  kBailing2,
+  kModernBertDecoder
 };
 
 /// A relative's names of its experts, in config.json and in checkpoints; empty for a model without experts.
@@ -194,6 +195,8 @@ struct DialectNames {
   const char *query, *key, *value, *qkv, *out;
   std::int64_t groups = 1;  // of rows in `qkv`, as AttentionNames has them
   const char *gate, *up, *down, *wide;
+  /// A norm of the tokens, which is that of the first layer's attention too, and the head's dense layer and its norm.
+  const char *first = "", *dense = "", *dense_norm = "";
 };
 
 /// The differences of a relative of Llama. Source: transformers, modeling_NAME.py; of InternLM to Yi their publishers'.
@@ -223,6 +226,7 @@ const DialectNames& names_of(const LlamaDialect& dialect);
 struct LlamaPattern {
   std::int64_t sliding_window = 0;  // tokens that one sees; 0: all
   std::int64_t full_every = 0;      // one in this many layers sees all nevertheless; 0: none
+  bool full_first = false;          // the first of them, not the last
   double local_theta = 0;           // rope_theta of the layers with a window; 0: the same
   std::int64_t no_rope_every = 0;   // every so many layers, one turns nothing; 0: all turn
   double rotary_share = 1;          // of a head's elements, those that turn
@@ -240,6 +244,7 @@ struct LlamaParts {
   bool bare_norms = false;      // heads of queries and keys that turn have a norm without weights
   bool alibi = false;           // heads have slopes, and nothing turns
   bool norm_head = false;       // rows of the head have the length 1
+  bool head_bias = false;       // of words
 };
 
 /// The tokens of a chunk see each other alone, in layers that turn; in the others queries grow with the logarithm of

@@ -269,7 +269,8 @@ void layer(SpecList& list, const DecoderArch& arch, std::int64_t number, const s
   attention(list, arch, prefix);
   mlp(list, arch, number, prefix);
   head_norms(list, arch, prefix);
-  for (const std::string& name : {names.norm1, names.behind1, names.norm2, names.behind2})
+  const bool bare = arch.block.residual.bare_first && number == 0;
+  for (const std::string& name : {bare ? std::string{} : names.norm1, names.behind1, names.norm2, names.behind2})
     if (!name.empty()) norm(list, arch.block.norm, prefix + name, arch.hidden);
 }
 
@@ -293,10 +294,16 @@ std::vector<WeightSpec> decoder_specs(const DecoderArch& arch) {
   list.at(WeightSpec::kAfterLayers);
   if (!arch.head.norm.empty()) norm(list, arch.block.norm, arch.head.norm, arch.hidden);
   if (!arch.head.projection.empty()) put(list, {arch.head.projection, arch.hidden, width, TensorSplit::kNone});
+  if (!arch.head.dense.empty()) {
+    put(list, {arch.head.dense, arch.hidden, arch.hidden, TensorSplit::kNone});
+    norm(list, arch.block.norm, arch.head.dense_norm, arch.hidden);
+  }
   if (arch.head.classes > 0)
     put(list, {arch.head.name, arch.hidden, arch.head.classes, TensorSplit::kNone, arch.head.bias});
   else if (!arch.head.tied)
     put(list, {arch.head.name, width, arch.vocabulary, TensorSplit::kVocabulary, arch.head.bias});
+  else if (arch.head.bias)
+    list.tensor(arch.head.name + ".bias", {arch.vocabulary}, Init::kZeros, false, TensorSplit::kVocabulary);
   return list.take();
 }
 

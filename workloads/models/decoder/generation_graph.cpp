@@ -106,6 +106,7 @@ class Generation : Places {
     const HeadArch& head = arch_.head;
     ValueId last = head.norm.empty() ? block_.add_pending(x) : block_.normed("norm", x, head.norm, true);
     if (!head.projection.empty()) last = net_.linear("head.projection", last, head.projection);
+    last = net_.before_logits(last, head, arch_.block.norm);
     last = net_.times("logits.scale", last, head.scale);
     graph_.output(net_.logits(last, head, arch_.embedding.name), "logits");
   }

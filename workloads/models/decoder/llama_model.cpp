@@ -138,6 +138,7 @@ AttentionArch attention_of(const LlamaConfig& c) {
                     .soft_cap = c.score_cap,
                     .window = c.sliding_window,
                     .full_every = c.full_every,
+                    .full_first = c.full_first,
                     .fp32_softmax = true,  // as modeling_llama has it
                     .qkv_bias = c.qkv_bias,
                     .out_bias = c.out_bias,
@@ -175,6 +176,7 @@ BlockArch block_of(const LlamaConfig& c) {
                   .slope = dialect.mlp.slope,
                   .shift = dialect.mlp.shift},
           .residual = {.norms = norms.place,
+                       .bare_first = *names_of(dialect).first != '\0',
                        .parallel = c.parallel,
                        .scale = residual_scale(c),
                        .dropout = c.residual_dropout},
@@ -191,7 +193,10 @@ HeadArch head_of(const LlamaConfig& c) {
   if (c.dim_model_base > 0) scale *= static_cast<double>(c.dim_model_base) / static_cast<double>(c.hidden_size);
   return {.norm = norm,
           .name = names.head,
+          .dense = names.dense,
+          .dense_norm = names.dense_norm,
           .tied = c.tie_word_embeddings,
+          .bias = c.head_bias,
           .unit_rows = c.norm_head,
           .scale = scale,
           .soft_cap = c.logit_cap};
@@ -208,6 +213,7 @@ std::int64_t positions_of(const LlamaConfig& c) {
 DecoderArch arch_of(const LlamaConfig& c) {
   const DialectNames& names = names_of(dialect_of(c.kind));
   const std::string prefix = names.prefix;
+  const std::string first = names.first;
   DecoderArch arch{.layers = c.num_hidden_layers,
                    .hidden = c.hidden_size,
                    .vocabulary = c.vocab_size,
@@ -215,6 +221,7 @@ DecoderArch arch_of(const LlamaConfig& c) {
                    .blocks = prefix + names.layers,
                    .block = block_of(c),
                    .embedding = {.name = prefix + names.tokens,
+                                 .norm = first.empty() ? first : prefix + first,
                                  .scale = dialect_of(c.kind).gemma ? std::sqrt(static_cast<double>(c.hidden_size))
                                                                    : c.embedding_multiplier},
                    .head = head_of(c),

@@ -103,6 +103,25 @@ inline constexpr DialectNames kBailingNames{.prefix = "model.",
                                             .up = "up_proj",
                                             .down = "down_proj",
                                             .wide = ""};
+inline constexpr DialectNames kModernNames{.prefix = "model.",
+                                           .tokens = "embeddings.tok_embeddings",
+                                           .layers = "layers.",
+                                           .last = "final_norm",
+                                           .head = "decoder",
+                                           .norm1 = "attn_norm",
+                                           .norm2 = "mlp_norm",
+                                           .query = "attn.q_proj",
+                                           .key = "attn.k_proj",
+                                           .value = "attn.v_proj",
+                                           .qkv = "",
+                                           .out = "attn.Wo",
+                                           .gate = "gate",
+                                           .up = "up",
+                                           .down = "Wo",
+                                           .wide = "Wi",
+                                           .first = "embeddings.norm",
+                                           .dense = "lm_head.dense",
+                                           .dense_norm = "lm_head.norm"};
 constexpr DialectNames baichuan_names() {
   DialectNames names = kLlamaNames;
   names.qkv = "self_attn.W_pack";
@@ -149,6 +168,7 @@ inline constexpr KeyName kBailingKeys[] = {{"n_routed_experts", "num_experts"},
                                            {"n_shared_experts", "num_shared_experts"},
                                            {"scoring_func", "score_function"},
                                            {"attention_bias", "use_qkv_bias"}};
+inline constexpr KeyName kModernKeys[] = {{"rope_theta", "global_rope_theta"}};
 inline constexpr KeyName kBaichuanKeys[] = {{"max_position_embeddings", "model_max_length"}};
 
 }  // namespace workloads

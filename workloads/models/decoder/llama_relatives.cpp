@@ -318,6 +318,12 @@ constexpr std::array kDialects = {
                  .positions = {.share = 1}, .biases = {.attention = true}, .classifies = false,
                  .fused = {.qkv = true}, .experts = deepseek_experts("mlp.gate.expert_bias"),
                  .more = {.forward = 9, .backward = 17}, .names = &kBailingNames, .keys = kBailingKeys},
+    LlamaDialect{.kind = LlamaKind::kModernBertDecoder, .family = "ModernBERT's decoder", .type = "modernbert-decoder",
+                 .architecture = "ModernBertDecoderForCausalLM",
+                 .norms = {.layer = true, .bias = false, .key = "norm_eps", .eps = 1e-5},
+                 .positions = {.theta = 160000}, .biases = kAnyBias, .tied = true, .classifies = false,
+                 .fused = {.mlp = true}, .mlp = {.activation = Activation::kGelu},
+                 .more = {.forward = -15, .backward = -39}, .names = &kModernNames, .keys = kModernKeys},
 };
 // clang-format on
 
@@ -339,6 +345,7 @@ LlamaConfig blank_config(LlamaKind kind) {
   if (kind == LlamaKind::kDeepseekV3 || kind == LlamaKind::kKimiK2)
     c.q_lora_rank = 1536, c.first_dense = 3, c.groups = 8, c.top_groups = 4;
   if (kind == LlamaKind::kMiniCpm3) c.q_lora_rank = 768, c.rope_interleave = false;
+  if (kind == LlamaKind::kModernBertDecoder) c.bos_token_id = 50281, c.eos_token_ids = {50282};
   if (kind == LlamaKind::kNemotron) c.initializer_range = 0.0134;
   if (kind == LlamaKind::kLlama4) c.norm_topk_prob = false, c.bare_norms = true;
   const bool keeps_gates = kind == LlamaKind::kDeepseek || kind == LlamaKind::kDeepseekV2 || kind == LlamaKind::kDots1;

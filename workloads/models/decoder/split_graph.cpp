@@ -106,6 +106,7 @@ ValueId SplitGraph::head(ValueId x) {
   if (!head.norm.empty()) x = net_.norm("norm", x, arch_.block.norm, head.norm);
   x = net_.dropout("norm.dropout", x, head.dropout);
   if (!head.projection.empty()) x = net_.linear("head.projection", x, head.projection);
+  x = net_.before_logits(x, head, arch_.block.norm);
   x = net_.times("logits.scale", x, head.scale);  // logits are linear in it
   if (split_) enter("head.share");
   x = net_.shared(x);

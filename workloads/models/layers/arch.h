@@ -238,7 +238,10 @@ struct EmbeddingArch {
 struct HeadArch {
   std::string norm, name;    // "model.norm" (empty: none), "lm_head"
   std::string projection{};  // behind the norm, to the width of the table of tokens, without a bias
-  bool tied = false;         // the table of tokens stands for it, and the name is that of a copy
+  /// Behind these, of tokens: a layer as wide as its input, with an activation and a norm; empty: there is none.
+  std::string dense{}, dense_norm{};
+  isa::Fn activation = isa::Fn::kGelu;
+  bool tied = false;  // the table of tokens stands for it, and the name is that of a copy
   bool bias = false;
   bool unit_rows = false;    // its rows are divided by their lengths before they are used
   double scale = 1;          // of the logits

@@ -7,6 +7,12 @@ namespace workloads {
 using isa::Dtype;
 using runtime::ValueId;
 
+ValueId Layers::before_logits(ValueId x, const HeadArch& arch, const NormArch& norm_arch) {
+  if (arch.dense.empty()) return x;
+  x = active("head.activation", linear("head.dense", x, arch.dense), arch.activation);
+  return norm("head.dense.norm", x, norm_arch, arch.dense_norm);
+}
+
 ValueId Layers::logits(ValueId x, const HeadArch& arch, const std::string& table) {
   ValueId y = runtime::kNoValue;
   if (program_.mode != Mode::kTrain) {  // of few rows, and a head of its own, which is read by columns

@@ -207,6 +207,8 @@ class Layers {
 
   // ---- head.cpp
 
+  /// x through the head's dense layer, where it has one, and its norm.
+  ValueId before_logits(ValueId x, const HeadArch& arch, const NormArch& norm);
   /// Logits of x, which all ranks have. `weight`: of the head, or the table of tokens.
   ValueId logits(ValueId x, const HeadArch& arch, const std::string& table);
   /// The loss of each of `rows` rows of logits, whose columns ranks share unless all have the same. Its output is in
