@@ -82,6 +82,13 @@ std::string message_of(const ProcessPool::Work& work, std::size_t item, const st
   }
 }
 
+/// Between items. The lists of a large one leave holes of as many bytes as the child keeps, which it would hold until
+/// its end while another child needs them.
+void return_free_memory() {
+  constexpr std::size_t kWorthIt = std::size_t{64} << 20;
+  if (::mallinfo2().fordblks > kWorthIt) ::malloc_trim(0);
+}
+
 /// Life of a child: an item in, an answer out, until the parent closes its end.
 [[noreturn]] void serve(int fd, const ProcessPool::Work& work, const std::string& name) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);                                            // no process would read the answers
@@ -91,6 +98,8 @@ std::string message_of(const ProcessPool::Work& work, std::size_t item, const st
     std::string message = message_of(work, item, name);
     const std::uint64_t size = message.size();
     if (!send_all(fd, {reinterpret_cast<const char*>(&size), sizeof size}) || !send_all(fd, message)) break;
+    message = {};
+    return_free_memory();
   }
   ::_exit(0);  // no destructors, no buffers: both belong to the parent
 }

@@ -204,7 +204,7 @@ const BuiltBlock& BlockCache::get(const Graph& graph, const std::vector<NodeId>&
     kept_ += built.block.instrs.size();
     make_room();
     place = entries_.emplace(key, Entry{.built = std::move(built), .used = ++clock_}).first;
-    pack_some();
+    pack_some(most_open_);
   } else {
     ++found_;
     place->second.used = ++clock_;
@@ -221,7 +221,7 @@ void BlockCache::make_room() {
 }
 
 /// Those of a program that there still is may be being read, in another thread too.
-void BlockCache::pack_some() {
+void BlockCache::pack_some(std::size_t most_open) {
   std::size_t open = 0;
   std::vector<const Entry*> idle;
   for (const auto& [key, entry] : entries_) {
@@ -232,7 +232,7 @@ void BlockCache::pack_some() {
   }
   std::ranges::sort(idle, {}, &Entry::used);
   for (const Entry* entry : idle) {
-    if (open <= most_open_) return;
+    if (open <= most_open) return;
     entry->built.block.instrs.pack();
     open -= entry->built.block.instrs.size();
   }

@@ -70,6 +70,8 @@ class BlockCache {
   const BuiltBlock& get(const Graph& graph, const std::vector<NodeId>& nodes, const Signature& signature,
                         const isa::Target& target, const BlockForm& form);
   std::size_t found() const { return found_; }  // without building them
+  /// Packs all blocks that no program has: other work comes before their next use.
+  void pack_idle() { pack_some(0); }
   /// The parts of a long call (LongCalls), which `make` finds. The reference holds until the next call.
   const std::vector<CallPart>& parts(const std::string& key, const isa::Target& target,
                                      const std::function<std::vector<CallPart>()>& make);
@@ -81,7 +83,7 @@ class BlockCache {
   };
   void serve(const isa::Target& target);
   void make_room();
-  void pack_some();
+  void pack_some(std::size_t most_open);
 
   std::size_t most_, most_open_, kept_ = 0, found_ = 0;
   isa::Target target_;

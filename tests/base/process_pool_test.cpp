@@ -4,10 +4,15 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <fstream>
 #include <map>
+#include <memory>
 #include <set>
 #include <stdexcept>
 #include <thread>
+#include <vector>
+
+#include "tests/sanitized.h"
 
 namespace base {
 namespace {
@@ -94,6 +99,30 @@ TEST(ProcessPool, CtrlCIsLeftToTheParentAndTheEndOfThePoolEndsItsChildren) {
     EXPECT_EQ(pool.busy(), 1u);
   }
   EXPECT_NE(::kill(child, 0), 0);
+}
+
+/// The pages of this process that are in memory.
+std::size_t resident_bytes() {
+  std::size_t all = 0, resident = 0;
+  std::ifstream{"/proc/self/statm"} >> all >> resident;
+  return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+// Behind a large item a child kept what it had freed, while another one needed it.
+TEST(ProcessPool, AChildReturnsTheMemoryOfALargeItem) {
+  if (kSanitized) GTEST_SKIP() << "the sanitizer has an allocator of its own";
+  constexpr std::size_t kPieces = 200'000, kBytes = 1000;
+  std::vector<std::unique_ptr<char[]>> kept;
+  ProcessPool pool{1, "test", [&](std::size_t item) {
+                     if (item == 1) return std::to_string(resident_bytes());
+                     std::vector<std::unique_ptr<char[]>> pieces(kPieces);
+                     for (auto& piece : pieces) piece = std::make_unique<char[]>(kBytes);
+                     kept.push_back(std::move(pieces.back()));  // behind the others, which are a hole in front of it
+                     return std::to_string(resident_bytes());
+                   }};
+  const Answers answers = all_of(pool, 2);
+  EXPECT_GT(std::stoull(answers.at(0).bytes), kPieces * kBytes);
+  EXPECT_LT(std::stoull(answers.at(1).bytes), kPieces * kBytes / 2);
 }
 
 }  // namespace

@@ -90,4 +90,14 @@ TEST(BlockCache, LeavesTheBlocksOfAProgramAsTheyAre) {
   EXPECT_EQ(packed(other), other.blocks.size());  // there was no room for them
 }
 
+TEST(BlockCache, PacksAllThatNoProgramHasOnRequest) {
+  runtime::BlockCache blocks{1'000'000};
+  const isa::Program held = program(layers(2, 640), &blocks);
+  program(layers(2, 256), &blocks);
+  blocks.pack_idle();
+  EXPECT_EQ(packed(held), 0u);
+  const isa::Program again = program(layers(2, 256), &blocks);
+  EXPECT_EQ(packed(again), again.blocks.size());
+}
+
 }  // namespace

@@ -14,12 +14,17 @@ namespace trnsim {
 /// One set of blocks for each kind of core, and the times of its blocks for each machine.
 class KnownBlocks {
  public:
-  /// About `open` instructions of a kind of core stay unpacked (runtime::BlockCache).
+  /// About `open` instructions stay unpacked (runtime::BlockCache), all of one kind of core.
   explicit KnownBlocks(std::size_t open = runtime::BlockCache::kOpen) : open_{open} {}
+
+  KnownBlocks(const KnownBlocks&) = delete;
+  KnownBlocks& operator=(const KnownBlocks&) = delete;
 
   /// For the next projection on `machine`.
   SharedBlocks& of(const hw::MachineParams& machine) {
     Kind& kind = kinds_.try_emplace(text_of(machine.target()), machine.target(), open_).first->second;
+    if (last_ && last_ != &kind) last_->blocks.compiled.pack_idle();
+    last_ = &kind;
     if (kind.machine != machine.hash) {
       kind.times[kind.machine] = std::move(kind.blocks.times);
       kind.blocks.times = std::move(kind.times[machine.hash]);
@@ -37,6 +42,7 @@ class KnownBlocks {
   };
   const std::size_t open_;
   std::map<std::string, Kind> kinds_;
+  Kind* last_ = nullptr;  // which the last projection used
 };
 
 }  // namespace trnsim
