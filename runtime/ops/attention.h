@@ -20,7 +20,8 @@ inline constexpr float kHiddenScore = std::numeric_limits<float>::lowest();
 using RowTiles = std::vector<Tile>;
 
 /// Keys of a block where rows do not fit: long enough that what is done once for 128 queries and a block does not
-/// count, short enough that two blocks are in SBUF at a time.
+/// count, short enough that two blocks are in SBUF at a time. Kernels take as many (nki-samples,
+/// reference/attention.py, FlashConfig.seq_tile_size).
 inline constexpr std::int64_t kTileKeys = 4 * kChunk;
 
 struct Heads {

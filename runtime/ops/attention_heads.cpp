@@ -67,6 +67,7 @@ std::int64_t whole_row_bytes(const Heads& h) {
 bool rows_are_long(const Heads& h, const AttentionAttrs& a, const isa::Geometry& geometry) {
   // Frameworks keep probabilities, so rows of them may spill half as much again before they are given up.
   const std::int64_t room = geometry.sbuf_partition_bytes * (a.flash ? 2 : 3) / 2;
+  if (a.tile_keys == AttentionAttrs::kByKernel) return h.keys > kTileKeys;
   return !a.biased() && !a.slopes() && !scale_is_data(a) && a.tile_keys == 0 && whole_row_bytes(h) > room;
 }
 

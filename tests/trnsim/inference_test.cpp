@@ -8,6 +8,7 @@
 #include "analysis/host/stack.h"
 #include "base/error.h"
 #include "hw/params.h"
+#include "runtime/graph/passes.h"
 #include "runtime/ops/ops.h"
 #include "trnsim/generate/generation_time.h"
 #include "trnsim/project/compile_cost.h"
@@ -66,13 +67,19 @@ TEST(Inference, KeyValueHeadsThatRanksCannotShareAreCopied) {
   }
 }
 
+runtime::AttentionAttrs attention_of(const runtime::Graph& graph) {
+  for (runtime::NodeId n = 0; n < graph.node_count(); ++n)
+    if (graph.node(n).op == &runtime::kAttention) return graph.node(n).attrs.as<runtime::AttentionAttrs>();
+  throw std::runtime_error{"no attention"};
+}
+
+runtime::Graph prompt_of(const ModelPtr& model, const GenerationSpec& s) {
+  return workloads::prompt_graph(model->with_sizes({.layers = 1, .positions = s.length}), s);
+}
+
 /// Whether the prompt's attention is built operation by operation.
 bool is_unfused(const ModelPtr& model, const GenerationSpec& s) {
-  const auto graph = workloads::prompt_graph(model->with_sizes({.layers = 1, .positions = s.length}), s);
-  for (runtime::NodeId n = 0; n < graph.node_count(); ++n)
-    if (graph.node(n).op == &runtime::kAttention)
-      return graph.node(n).attrs.as<runtime::AttentionAttrs>().tile_keys == runtime::AttentionAttrs::kUnfused;
-  throw std::runtime_error{"no attention"};
+  return attention_of(prompt_of(model, s)).tile_keys == runtime::AttentionAttrs::kUnfused;
 }
 
 TEST(Inference, LongPromptsGoToAKernelThatKnowsTheirMask) {
@@ -104,6 +111,23 @@ TEST(Inference, ALibraryThatNamesALengthTakesItsKernelFromThere) {
   EXPECT_EQ(of("trn1.32xlarge", {}, "transformers-neuronx"), 0);
   EXPECT_EQ(of("trn1.32xlarge", {}, "nxd-inference"), 4096);
   EXPECT_EQ(of("trn2.3xlarge", {"chip.logical=2"}, "nxd-inference"), 256);
+}
+
+/// Its kernel takes 2048 keys at a time, also where all scores of a row would fit: there would be a step in the time
+/// where they just do. The compiler's own attention does not, nor has any with slopes such a kernel.
+TEST(Inference, AKernelTakesKeysInBlocks) {
+  const isa::Geometry geometry = hw::load_machine("trn2.3xlarge").target().geometry;
+  const auto keys_at_a_time = [&](std::int64_t tokens, std::int64_t kernel_from, const char* preset) {
+    GenerationSpec spec = spec_of(1, tokens, 8);
+    spec.kernel_from = kernel_from;
+    runtime::Graph graph = prompt_of(workloads::model_preset(preset), spec);
+    runtime::tile_long_rows(graph, geometry);
+    return attention_of(graph).tile_keys;
+  };
+  EXPECT_EQ(keys_at_a_time(3072, 256, "llama3-8b"), 2048);
+  EXPECT_EQ(keys_at_a_time(2048, 256, "llama3-8b"), runtime::AttentionAttrs::kByKernel);
+  EXPECT_EQ(keys_at_a_time(3072, 4096, "llama3-8b"), 0);
+  EXPECT_EQ(keys_at_a_time(2048, 256, "baichuan2-13b"), 0);
 }
 
 TEST(Inference, CompilationGrowsWithOperationsAndTiles) {

@@ -23,6 +23,13 @@ bool has_kernel(const Seen& seen, const LayerProgram& program, std::int64_t head
   return seen.queries >= kKernelFrom && as_they_are && (program.batch == 1 || heads == 1);
 }
 
+/// AttentionAttrs::tile_keys.
+std::int64_t keys_at_a_time(const Seen& seen, const LayerProgram& program, bool has_kernel, bool in_blocks) {
+  if (in_blocks) return runtime::AttentionAttrs::kByKernel;
+  const bool unfused = program.mode == Mode::kPrompt && seen.causal && !has_kernel && program.kernel_from == 0;
+  return unfused ? runtime::AttentionAttrs::kUnfused : 0;
+}
+
 }  // namespace
 
 ValueId Layers::heads(const std::string& label, const std::vector<ValueId>& qkv, const AttentionArch& arch,
@@ -33,6 +40,9 @@ ValueId Layers::heads(const std::string& label, const std::vector<ValueId>& qkv,
   const std::int64_t heads = arch.heads / program_.ranks;
   const std::int64_t kv_heads = std::max<std::int64_t>(1, arch.kv_heads / program_.ranks);
   const bool kernel = has_kernel(seen, program_, heads, kv_heads);
+  // That of NxD Inference takes keys in blocks and leaves out those that no query sees, as published ones do.
+  const bool in_blocks =
+      kernel && program_.kernel_from > 0 && seen.bias == runtime::kNoValue && slopes_ == runtime::kNoValue;
   const runtime::AttentionAttrs attrs{
       .scale = arch.score_scale(),
       .batch = program_.batch,
@@ -41,11 +51,10 @@ ValueId Layers::heads(const std::string& label, const std::vector<ValueId>& qkv,
       .kv_heads = kv_heads,
       .causal = seen.causal,
       .window = seen.window,
+      .flash = in_blocks,
       .term = seen.bias != runtime::kNoValue ? runtime::ScoreTerm::kBias : term(seen.sinks),
       .soft_cap = arch.soft_cap,
-      .tile_keys = program_.mode == Mode::kPrompt && seen.causal && !kernel && program_.kernel_from == 0
-                       ? runtime::AttentionAttrs::kUnfused
-                       : 0,
+      .tile_keys = keys_at_a_time(seen, program_, kernel, in_blocks),
       .p = program_.training ? arch.dropout : 0,
       .stream = stream_++,
       .operand = numerics().operand,
