@@ -20,7 +20,7 @@ std::int64_t in_flight(const isa::Target& target) {
 }
 
 ScheduleOptions schedule_options(const LowerOptions& options, bool rotate) {
-  return {.rotate = rotate, .keep_room = options.keep_room, .makers = options.makers, .ahead = options.ahead};
+  return {.rotate = rotate, .keep_room = options.keep_room, .ahead = options.ahead};
 }
 
 /// A schedule in which buffers are saved and restored; restored early, as far as room is left for that. Places that

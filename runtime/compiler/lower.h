@@ -18,7 +18,6 @@ struct LowerOptions {
   bool rotate = true;              // as allocate()
   std::int64_t reserved_sbuf = 0;  // bytes of a partition that the block does not get
   std::uint32_t ahead = kAhead;    // as schedule()
-  Makers makers{};                 // as schedule()
 };
 
 struct Lowered {

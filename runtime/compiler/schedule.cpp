@@ -219,8 +219,6 @@ class Scheduler {
         sbuf_{.needed = facts.sbuf_needed, .limit = sbuf_limit},
         psum_{.needed = facts.psum_needed, .limit = target.geometry.psum_banks()},
         dma_start_{target.timing.dma.start},
-        making_{options.makers.each},
-        made_(static_cast<std::size_t>(options.makers.units)),
         ahead_{ahead_of(options)},
         wakes_{target.timing.semaphore, target.timing.dma.wake} {
     for (auto i = static_cast<std::uint32_t>(missing_.size()); i-- > 0;)
@@ -237,15 +235,6 @@ class Scheduler {
     const std::uint32_t chosen = choose();
     issue(chosen);
     return chosen;
-  }
-  /// Seconds until all are done, in the order of next(), or as they are written.
-  double time(bool as_written) {
-    for (std::uint32_t i = 0; i < done_.size(); ++i)
-      if (as_written)
-        issue(i);
-      else
-        next();
-    return end_;
   }
 
  private:
@@ -293,25 +282,15 @@ class Scheduler {
   /// Among the first of an engine's ready instructions.
   void look(std::size_t e, Choice& best) {
     const std::uint32_t ahead = ahead_[e];
-    const double made = made_.empty() ? 0 : *std::ranges::min_element(made_);
     const auto last = static_cast<std::uint32_t>(std::min<std::size_t>(missing_.size() - 1, oldest_ + ahead));
     sbuf_.refused = psum_.refused = std::numeric_limits<std::int64_t>::max();
     const auto open = [&](const Need& n) { return n.bytes < sbuf_.refused && n.banks < psum_.refused; };
     ready_[e].each(last, kLook, open, [&](std::uint32_t i) {
-      const double start = std::max({free_[e], ready_at_[i], facts_.steps[i].dma ? made : 0});
+      const double start = std::max(free_[e], ready_at_[i]);
       if (start >= best.start || !may_run_ahead(i)) return true;
       best = {i, start};
-      return start > free_[e];  // otherwise nothing later of this engine starts earlier
+      return ready_at_[i] > free_[e];  // otherwise nothing later of this engine starts earlier
     });
-  }
-
-  /// When a DMA that is issued at `start` has its descriptors: the unit that is free first makes them.
-  double with_descriptors(double start) {
-    if (made_.empty()) return start;
-    double& made = *std::ranges::min_element(made_);
-    const double begin = std::max(start, made);
-    made = begin + making_;
-    return begin;
   }
 
   void issue(std::uint32_t i) {
@@ -319,13 +298,11 @@ class Scheduler {
     const Duration& duration = facts_.durations[i];
     const double start = std::max(free_[e], ready_at_[i]);
     free_[e] = start + duration.occupy;
-    const double begin = dma ? with_descriptors(start) : start;
-    double end = begin + duration.latency;
+    double end = start + duration.latency;
     if (dma) {  // all rings share the engines
-      dma_free_ = std::max(dma_free_, begin) + duration.transfer;
+      dma_free_ = std::max(dma_free_, start) + duration.transfer;
       end = std::max(end, dma_free_ + dma_start_);
     }
-    end_ = std::max(end_, end);
     done_[i] = 1;
     ready_[e].erase(i, needs_[i]);
     for (const std::uint32_t b : facts_.buffers[i]) {
@@ -350,11 +327,10 @@ class Scheduler {
   std::vector<char> done_, open_, early_;  // early: opened before its turn, and still open
   std::array<Ready, isa::kEngineCount> ready_;
   std::array<double, isa::kEngineCount> free_{};
-  double dma_free_ = 0, end_ = 0;
+  double dma_free_ = 0;
   Sums closed_;
   Budget sbuf_, psum_;
-  const double dma_start_, making_;
-  std::vector<double> made_;  // of each unit, when it has made its last descriptors
+  const double dma_start_;
   const std::array<std::uint32_t, isa::kEngineCount> ahead_;
   const std::array<double, 2> wakes_;  // seconds from a semaphore to an instruction of an engine, to a DMA
   std::uint32_t oldest_ = 0;
@@ -364,14 +340,6 @@ class Scheduler {
 
 std::optional<Allocation> schedule(VirtualBlock& block, const isa::Target& target, const ScheduleOptions& options) {
   const Facts facts{block, target};
-  if (options.makers.units > 0) {  // choosing what can start first is no order that ends first
-    const auto time = [&](bool as_written) {
-      return Scheduler{facts, target, target.geometry.sbuf_partition_bytes * 23 / 24, options}.time(as_written);
-    };
-    if (time(true) <= time(false))
-      if (auto found = allocate_without_spills(block, facts.buffers, target.geometry, options.rotate, in_turn()))
-        return found;
-  }
   for (const std::int64_t part : {23, 20, 17, 14}) {  // 24ths of SBUF
     Scheduler scheduler{facts, target, target.geometry.sbuf_partition_bytes * part / 24, options};
     const NextInstr next = [&scheduler] { return scheduler.next(); };

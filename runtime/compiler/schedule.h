@@ -12,16 +12,9 @@ namespace runtime {
 /// How far ahead of the oldest instruction that still waits one may run, in instructions.
 inline constexpr std::uint32_t kAhead = 600;
 
-/// Units of a core that make the descriptors of DMA while the program runs. None: descriptors are there before.
-struct Makers {
-  int units = 0;
-  double each = 0;  // seconds for one DMA
-};
-
 struct ScheduleOptions {
   bool rotate = true;            // as allocate()
   bool keep_room = false;        // an instruction that runs ahead leaves the older ones their space
-  Makers makers{};               // a DMA that runs ahead delays the others by the time that they take for it
   std::uint32_t ahead = kAhead;  // loads run further, and the issue of a store as far as kAhead
 };
 

@@ -59,8 +59,7 @@ Arranged arrange(VirtualBlock block, const isa::Target& target, const ArrangeOpt
                          {.reorder = options.passes.reorder,
                           .keep_room = options.passes != kAsWritten,
                           .reserved_sbuf = options.reserved_sbuf,
-                          .ahead = options.passes.near ? kNear : kAhead,
-                          .makers = options.makers});
+                          .ahead = options.passes.near ? kNear : kAhead});
   out.spills = made.allocation.spills, out.spill_bytes = made.allocation.spill_bytes;
   out.has_spill_area = made.registers.size() > tensors;
   out.block = std::move(made.block);

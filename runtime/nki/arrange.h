@@ -7,7 +7,6 @@
 #include "isa/program.h"
 #include "isa/target.h"
 #include "runtime/compiler/emitter.h"
-#include "runtime/compiler/schedule.h"
 #include "runtime/nki/doubts.h"
 #include "runtime/nki/loops.h"
 
@@ -26,7 +25,6 @@ inline constexpr NkiPasses kAsWritten{.share = false,
 struct ArrangeOptions {
   NkiPasses passes{};
   std::int64_t reserved_sbuf = 0;  // bytes of a partition that kernels do not get
-  Makers makers{};                 // as runtime::schedule()
 };
 
 struct Arranged {

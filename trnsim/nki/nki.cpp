@@ -59,12 +59,6 @@ std::optional<std::filesystem::path> nki_module() {
 
 namespace {
 
-/// The units of hw::Dma, for the scheduler.
-runtime::Makers makers_of(const hw::MachineParams& m) {
-  return {.units = static_cast<int>(m.dma_generators.value),
-          .each = m.dma_generation.value + m.min_interval.value / m.sync_clock.value + m.semaphore.value};
-}
-
 runtime::nki::Arranged arranged_of(runtime::nki::Trace& trace, const std::vector<NkiTensor>& tensors,
                                    const hw::MachineParams& machine, const runtime::nki::NkiPasses& passes) {
   runtime::VirtualBlock block = trace.finish();
@@ -80,8 +74,7 @@ runtime::nki::Arranged arranged_of(runtime::nki::Trace& trace, const std::vector
     runtime::nki::require_loaded(block, machine.target().geometry.sbuf_partition_bytes - reserved);
   }
   runtime::nki::Arranged out = runtime::nki::arrange(
-      std::move(block), machine.target(), {.passes = passes, .reserved_sbuf = reserved, .makers = makers_of(machine)},
-      trace.loops(), trace.open());
+      std::move(block), machine.target(), {.passes = passes, .reserved_sbuf = reserved}, trace.loops(), trace.open());
   for (const auto& more : {empty, late, sums, trace.doubts()})
     out.doubts.insert(out.doubts.end(), more.begin(), more.end());
   return out;
