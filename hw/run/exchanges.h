@@ -39,28 +39,32 @@ class Exchanges {
   struct Cell {
     std::uint32_t origin = 0;  // in origins_
     isa::Engine engine = isa::Engine::kSync;
-    bool whole = false;  // both cores' parts are there: they came from HBM
+    bool in_hbm = false;
+    bool whole = false;  // both cores' parts are there, or none is exchanged: of HBM, or in PSUM
     bool operator==(const Cell&) const = default;
   };
   static constexpr std::uint32_t kNone = ~0U;
 
-  /// The semaphores, a bit each, behind which `instr` finds results of other operations that it is the first to read.
+  /// Finds where the operands of `instr` come from, each origin once.
+  void find_read(const isa::Instr& instr);
+  /// The semaphores, a bit each, behind which it finds results of other operations that it is the first to read.
   std::uint64_t awaited(const isa::Instr& instr);
   bool is_first(const Origin& writer, std::uint32_t reader);
   /// The origin of the result of `instr` is one layer further where its data has been at its label before.
   std::uint32_t origin_of(const isa::Instr& instr);
-  void note(const isa::Instr& instr);
+  void note(const isa::Instr& instr, std::uint32_t origin);
   /// The places in SBUF or PSUM that a tile touches.
   template <class F>
   void for_cells(const isa::Tile& tile, const F& f);
-  template <class F>
-  void for_origins(const isa::Tile& tile, const F& f);
 
   static constexpr int kQuarters = 4;                              // of the partitions: engines begin at a quarter
   std::array<std::array<std::vector<Cell>, kQuarters>, 2> cells_;  // of SBUF and of PSUM, by 64 bytes of a partition
   std::map<std::uint32_t, std::uint32_t> stored_;                  // register of a tensor in HBM -> origin
   std::vector<Origin> origins_;
-  std::map<Origin, std::uint32_t> numbers_;                                  // of origins_
+  std::map<Origin, std::uint32_t> numbers_;  // of origins_
+  std::vector<Cell> read_;                   // of the present instruction
+  /// Its label and what it reads -> the origin of its result: most instructions repeat an earlier one.
+  std::map<std::vector<std::uint32_t>, std::uint32_t> known_;
   std::set<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> pairs_;  // writer, its layer, and reader
 };
 

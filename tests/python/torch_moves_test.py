@@ -292,7 +292,7 @@ class Moves(unittest.TestCase):
         for text, words in (("from torch_xla.core.xla_model import no_such",
                              "no_such of the module torch_xla.core.xla_model"),
                             ("import torch_xla.experimental.pallas", "the module torch_xla.experimental.pallas"),
-                            ("import torch_neuronx as t; t.analyze", "analyze of the module torch_neuronx"),
+                            ("import torch_neuronx as t; t.no_such", "no_such of the module torch_neuronx"),
                             ("torch.neuron.device_count()", "the module torch.neuron"),
                             ("import neuronxcc.nki", "the module neuronxcc")):
             done = self.run_it("import torch\n" + text + "\n", "xla", "--numeric")
