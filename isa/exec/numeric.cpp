@@ -110,6 +110,7 @@ class NumericDevice : public Device {
   bool advance(Progress& at);
   void enter_call(Progress& at);
   void run_segment(const Progress& at);
+  void execute_counted(const Block& block, std::uint32_t i, Context& context);
   bool meet(Progress& at);
   bool exchange(const Progress& at, const Instr& instr);
   bool meet_others(Progress& at, const Instr& instr);
@@ -220,15 +221,18 @@ void NumericDevice::run_segment(const Progress& at) {
     for (std::uint32_t rank = at.program->first_rank + static_cast<std::uint32_t>(worker);
          rank < at.program->end_rank(); rank += workers) {
       contexts_[rank].team = crew_->inside(worker);
-      for (std::uint32_t i = segment.begin; i < segment.end; ++i) {
-        const std::uint64_t before = contexts_[rank].memory.events().out_of_range;
-        execute_at(block, i, contexts_[rank]);
-        if (!outside_) continue;
-        const std::uint64_t more = contexts_[rank].memory.events().out_of_range - before;
-        if (const auto all = more + repeated_rows(block.instrs[i], contexts_[rank])) (*outside_)[i] += all;
-      }
+      for (std::uint32_t i = segment.begin; i < segment.end; ++i)
+        outside_ ? execute_counted(block, i, contexts_[rank]) : execute_at(block, i, contexts_[rank]);
     }
   });
+}
+
+/// As RunOptions::outside asks.
+void NumericDevice::execute_counted(const Block& block, std::uint32_t i, Context& context) {
+  const std::uint64_t before = context.memory.events().out_of_range;
+  execute_at(block, i, context);
+  const std::uint64_t more = context.memory.events().out_of_range - before;
+  if (const auto all = more + repeated_rows(block.instrs[i], context)) (*outside_)[i] += all;
 }
 
 const std::vector<std::vector<std::uint32_t>>& NumericDevice::sets_of(const Progress& at, const Instr& instr) const {
