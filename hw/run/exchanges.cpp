@@ -12,8 +12,6 @@ bool is_on_chip(const isa::Tile& tile) { return tile.space == isa::Space::kSbuf 
 
 }  // namespace
 
-Exchanges::Exchanges() : origins_(1) {}
-
 std::uint8_t Exchanges::sort(const isa::Instr& instr, std::span<isa::Wait> waits) {
   find_read(instr);
   std::vector<std::uint32_t> key{instr.label};

@@ -21,8 +21,6 @@ namespace hw {
 /// either: each core makes its own.
 class Exchanges {
  public:
-  Exchanges();
-
   /// Moves the waits of `instr`, the block's next instruction, that an exchange delays in front of its others.
   /// Returns how many they are.
   std::uint8_t sort(const isa::Instr& instr, std::span<isa::Wait> waits);
@@ -60,9 +58,9 @@ class Exchanges {
   static constexpr int kQuarters = 4;                              // of the partitions: engines begin at a quarter
   std::array<std::array<std::vector<Cell>, kQuarters>, 2> cells_;  // of SBUF and of PSUM, by 64 bytes of a partition
   std::map<std::uint32_t, std::uint32_t> stored_;                  // register of a tensor in HBM -> origin
-  std::vector<Origin> origins_;
-  std::map<Origin, std::uint32_t> numbers_;  // of origins_
-  std::vector<Cell> read_;                   // of the present instruction
+  std::vector<Origin> origins_ = std::vector<Origin>(1);           // first that of bytes that nothing computes
+  std::map<Origin, std::uint32_t> numbers_;                        // of origins_
+  std::vector<Cell> read_;                                         // of the present instruction
   /// Its label and what it reads -> the origin of its result: most instructions repeat an earlier one.
   std::map<std::vector<std::uint32_t>, std::uint32_t> known_;
   std::set<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> pairs_;  // writer, its layer, and reader
