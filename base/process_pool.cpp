@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <ctime>
 #include <new>
 #include <string_view>
 #include <system_error>
@@ -82,24 +83,37 @@ std::string message_of(const ProcessPool::Work& work, std::size_t item, const st
   }
 }
 
-/// Between items. The lists of a large one leave holes of as many bytes as the child keeps, which it would hold until
-/// its end while another child needs them.
-void return_free_memory() {
-  constexpr std::size_t kWorthIt = std::size_t{64} << 20;
-  if (::mallinfo2().fordblks > kWorthIt) ::malloc_trim(0);
-}
+/// Returns free memory between items. The lists of a large one leave holes of as many bytes as the child keeps, which
+/// it would hold until its end while another child needs them. Short items that use the same pages again and again
+/// would pay more for them than for their work, so that returning takes a small part of the child's time.
+class FreeMemory {
+ public:
+  void give_back() {
+    constexpr std::size_t kWorthIt = std::size_t{64} << 20;
+    constexpr std::clock_t kPart = 200;
+    if (::mallinfo2().fordblks <= kWorthIt) return;
+    const std::clock_t begin = std::clock();
+    if (spent_ * kPart > begin) return;
+    ::malloc_trim(0);
+    spent_ += std::clock() - begin;
+  }
+
+ private:
+  std::clock_t spent_ = 0;  ///< CPU time that returning took so far, of this process
+};
 
 /// Life of a child: an item in, an answer out, until the parent closes its end.
 [[noreturn]] void serve(int fd, const ProcessPool::Work& work, const std::string& name) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);                                            // no process would read the answers
   for (const int signal : {SIGINT, SIGHUP, SIGTERM}) ::signal(signal, SIG_IGN);  // the parent decides
+  FreeMemory free_memory;
   std::uint64_t item = 0;
   while (receive_all(fd, &item, sizeof item)) {
     std::string message = message_of(work, item, name);
     const std::uint64_t size = message.size();
     if (!send_all(fd, {reinterpret_cast<const char*>(&size), sizeof size}) || !send_all(fd, message)) break;
     message = {};
-    return_free_memory();
+    free_memory.give_back();
   }
   ::_exit(0);  // no destructors, no buffers: both belong to the parent
 }
