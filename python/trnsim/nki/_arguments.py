@@ -9,18 +9,25 @@ from trnsim.nki._state import HBM, error, state
 from trnsim.nki.typing import TensorType
 
 
+def _narrowed(array):
+    """Numbers of 64 bits have 32 on the machine: those beyond them are an error. NaN and infinity stay."""
+    narrow = {"f8": np.dtype(np.float32), "i8": np.dtype(np.int32), "u8": np.dtype(np.uint32)}.get(array.dtype.str[1:])
+    if narrow is None:
+        return array
+    numbers = array[np.isfinite(array)]
+    real = narrow.kind == "f"
+    bounds = np.finfo(narrow) if real else np.iinfo(narrow)
+    for far in (numbers.min(), numbers.max()) if numbers.size else ():
+        if not bounds.min <= far <= bounds.max:
+            kind, fix = ("numbers", "smaller numbers") if real else ("whole numbers", "numbers of int32, or uint32")
+            raise error(f"an argument of {array.dtype} holds {far}; the machine's {kind} have 32 bits", f"give {fix}")
+    return array.astype(narrow)
+
+
 def array_of(value):
     if isinstance(value, TensorType):
         return np.zeros(value.shape, _dtypes.dtype_of(_dtypes.code(value.dtype, _dtypes.FP32)))
-    array = _torch.to_numpy(value) if _torch.is_tensor(value) else np.asarray(value)
-    if array.dtype == np.float64:
-        array = array.astype(np.float32)
-    if array.dtype == np.int64:
-        if array.size and not -1 << 31 <= array.min() <= array.max() < 1 << 31:
-            far = array.min() if array.min() < -1 << 31 else array.max()
-            raise error(f"an argument of int64 holds {far}; the machine's whole numbers have 32 bits",
-                        "give numbers of int32, or uint32")
-        array = array.astype(np.int32)
+    array = _narrowed(_torch.to_numpy(value) if _torch.is_tensor(value) else np.asarray(value))
     return np.ascontiguousarray(array).view(_dtypes.ours(array.dtype))
 
 
