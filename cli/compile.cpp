@@ -1,8 +1,10 @@
-// `trnsim compile WORKLOAD|FILE`: the program of a training step, or of a file, and the effect of each pass.
+// `trnsim compile WORKLOAD|FILE`: the program of a training step, of a generation or of a file, and the effect of each
+// pass.
 #include <fmt/format.h>
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -11,6 +13,7 @@
 #include "cli/output.h"
 #include "cli/tables.h"
 #include "cli/verbs.h"
+#include "trnsim/generate/generation_time.h"
 #include "trnsim/graphs/graph_model.h"
 #include "trnsim/job/option_table.h"
 #include "trnsim/project/inspect.h"
@@ -23,7 +26,7 @@ namespace {
 
 struct CompileOptions {
   trnsim::Settings settings;
-  std::string workload, emit, output;
+  std::string workload, emit, output, program;
   std::int64_t stage = 0;
   bool explain = false;
 };
@@ -62,12 +65,41 @@ std::string tables_text(const std::vector<std::pair<const char*, base::Table>>& 
   return form == base::Format::kJson ? whole.dump(2) + "\n" : out;
 }
 
+/// A stage of a training step, or one of the programs of a generation.
+struct Asked {
+  const trnsim::Job& job;
+  std::int64_t stage = 0;
+  std::optional<trnsim::GenerationProgram> generation{};
+
+  runtime::Graph graph() const { return generation ? generation_graph(job, *generation) : stage_graph(job, stage); }
+  runtime::Compiled compiled() const {
+    return generation ? compile_generation(job, *generation) : compile_stage(job, stage);
+  }
+};
+
+Asked asked(const CompileOptions& options, const trnsim::Job& job) {
+  if (!options.program.empty()) trnsim::require_choice("--program", options.program, "prompt|token");
+  const bool writes = job.generation && job.generation->new_tokens > 0;
+  if (writes && options.stage != 0)
+    throw base::Error{base::Fault::kUsage, "--stage", "a generation has no pipeline",
+                      "leave it out, or give --program"};
+  if (writes)
+    return {.job = job,
+            .generation =
+                options.program == "prompt" ? trnsim::GenerationProgram::kPrompt : trnsim::GenerationProgram::kToken};
+  if (!options.program.empty())
+    throw base::Error{base::Fault::kUsage, "--program", "only a job that generates text has several programs",
+                      "leave it out"};
+  return {.job = job, .stage = options.stage};
+}
+
 std::string text_of(const CompileOptions& options, const trnsim::Job& job) {
   const base::Format form = base::parse_format(options.settings.output.format);
-  if (options.emit == "graph") return graph_text(job, options.stage);
+  const Asked program = asked(options, job);
+  if (options.emit == "graph") return trnsim::graph_text(program.graph());
   if (options.emit == "hlo" || options.emit == "hlo-proto")
-    return trnsim::hlo_of(stage_graph(job, options.stage), options.workload, options.emit == "hlo-proto");
-  const runtime::Compiled compiled = compile_stage(job, options.stage);
+    return trnsim::hlo_of(program.graph(), options.workload, options.emit == "hlo-proto");
+  const runtime::Compiled compiled = program.compiled();
   if (options.emit == "asm") return trnsim::assembler_text(compiled);
   const base::Table memory = memory_table(trnsim::memory_of(compiled.memory, job.machine));
   if (options.emit == "memory") return memory_text(trnsim::memory_of(compiled.memory, job.machine), form);
@@ -99,6 +131,9 @@ void add_compile(CLI::App& app) {
       ->type_name("asm|graph|hlo|hlo-proto|memory");
   app.add_option("--output", options->output, "file for the output of --emit; default: stdout");
   app.add_option("--stage", options->stage, "stage of a pipeline, from 0")->capture_default_str();
+  app.add_option("--program", options->program,
+                 "of a job that generates text: what reads the prompts, or adds a token to long ones; default: token")
+      ->type_name("prompt|token");
   app.add_flag("--explain", options->explain, "print what each pass changed, and the time and the bytes that it saved");
   add_settings(app, "compile", options->settings);
   app.final_callback([options, &app] {

@@ -47,6 +47,35 @@ TEST_F(Ablate, APassThatIsOffIsSwitchedOn) {
   EXPECT_LT(rows.at("+fusion")["hbm_traffic_bytes"], rows.at("(as given)")["hbm_traffic_bytes"]);
 }
 
+TEST_F(Ablate, WhatIsNotTrainedHasNoLosses) {
+  for (const auto& [command, sentence] :
+       {std::pair{"ablate llama_small_generate", "passes: generation is always compiled with all of them"},
+        std::pair{"ablate llama_small_generate --only numbers", "--only: requests to a model are not trained"},
+        std::pair{"ablate bert_emotion --task inference --only numbers", "choose time or batch"},
+        std::pair{"compile llama_small_generate --explain",
+                  "passes: generation is always compiled with all of them"}}) {
+    const Ran refused = run(command);
+    EXPECT_EQ(refused.code, 2) << command;
+    EXPECT_THAT(refused.err, HasSubstr(sentence)) << command;
+  }
+  const Ran requests =
+      run("ablate bert_emotion --model_id " + at("bert") + " --task inference --max_length 32 --format csv");
+  EXPECT_EQ(requests.code, 0) << requests.err;
+  EXPECT_THAT(requests.out, HasSubstr("largest_batch"));
+  EXPECT_THAT(requests.out, testing::Not(HasSubstr("numbers")));
+}
+
+TEST_F(Ablate, CompileTakesTheProgramsOfAGeneration) {
+  const std::string command = "compile llama_small_generate ";
+  EXPECT_THAT(run(command + "--emit graph").out, HasSubstr(" cached_attention "));
+  EXPECT_THAT(run(command + "--emit graph --program prompt").out, HasSubstr(" cache_fill "));
+  EXPECT_EQ(run(command).out, run(command + "--program token").out);
+  EXPECT_NE(run(command).out, run(command + "--program prompt").out);
+  EXPECT_THAT(run(command + "--emit asm").out, HasSubstr("program \"token\" ranks=2"));
+  EXPECT_THAT(run(command + "--stage 1").err, HasSubstr("--stage: a generation has no pipeline"));
+  EXPECT_THAT(run("compile bert_emotion --program token").err, HasSubstr("only a job that generates text"));
+}
+
 /// Verbs that name a workload take a program's file, or say which verb does.
 TEST_F(Ablate, CompileTakesAProgram) {
   write("p.hlo", "HloModule m\nENTRY main {\nx = f32[256,512] parameter(0)\nROOT y = f32[256,512] tanh(x)\n}\n");

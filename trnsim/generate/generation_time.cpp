@@ -103,6 +103,21 @@ Memory memory_of(const workloads::GenerationPrograms& programs, const Job& job) 
 
 /// The place of the first token that a token's program reads: the first new one comes from the prompt.
 std::int64_t first_place(const Job& job) { return job.model->pairs() ? 1 : job.generation->prompt_tokens; }
+/// And of the last.
+std::int64_t last_place(const Job& job) {
+  return first_place(job) + std::max<std::int64_t>(job.generation->new_tokens - 1, 1) - 1;
+}
+
+workloads::GenerationSpec timed_spec(const Job& job) {
+  workloads::GenerationSpec spec = program_spec(job);
+  spec.timed_experts = true;
+  spec.expert_block = expert_block(job);
+  return spec;
+}
+
+workloads::GenerationPrograms programs_of(const Job& job) {
+  return {job.model, timed_spec(job), first_place(job), last_place(job), job.machine.target(), job.programs.get()};
+}
 
 }  // namespace
 
@@ -194,22 +209,35 @@ std::string generation_fix(const Job& job) {
                      job.model->fixed_length() > 0 ? "" : " or `max_length`", shrinks ? ", `numerics` bf16" : "");
 }
 
+runtime::Graph generation_graph(const Job& own, GenerationProgram program) {
+  const Job job = padded(own);
+  require_legal_generation(job);
+  workloads::GenerationSpec spec = timed_spec(job);
+  if (program == GenerationProgram::kPrompt) return workloads::prompt_graph(job.model, spec);
+  spec.read = workloads::rows_read(job.model, spec, first_place(job), last_place(job)).back();
+  return workloads::token_graph(job.model, spec);
+}
+
+runtime::Compiled compile_generation(const Job& own, GenerationProgram program) {
+  const Job job = padded(own);
+  require_legal_generation(job);
+  workloads::GenerationPrograms programs = programs_of(job);
+  return program == GenerationProgram::kPrompt ? std::move(programs.prompt)
+                                               : std::move(programs.tokens.back().compiled);
+}
+
 Projection project_generation(const Job& own, const ProjectOptions& options) {
   const Job job = padded(own);
   require_legal_generation(job);
   Projection p;
   p.memory = least_generation_memory(job);
   if (!p.memory.fits() && !options.any_memory) return p;
-  workloads::GenerationSpec spec = program_spec(job);
-  spec.timed_experts = true;
-  spec.expert_block = expert_block(job);
-  const std::int64_t others = job.generation->new_tokens - 1, first = first_place(job);
-  const std::int64_t last = first + std::max<std::int64_t>(others, 1) - 1;
-  workloads::GenerationPrograms programs{job.model, spec, first, last, job.machine.target(), job.programs.get()};
+  workloads::GenerationPrograms programs = programs_of(job);
   p.memory = memory_of(programs, job);
   if (!p.memory.fits() && !options.any_memory) return p;
   GenerationTime& g = p.generation.emplace();
   g.prompt = step_of(job, options, std::move(programs.prompt));
+  const std::int64_t others = job.generation->new_tokens - 1, first = first_place(job);
   std::int64_t at = first;
   for (auto& token : programs.tokens) {
     const std::int64_t end = std::min(token.read + 1, first + others);  // positions below

@@ -1,9 +1,12 @@
 // The memory and the time of a generation: project() for such a job.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
+#include "runtime/compiler/compile.h"
+#include "runtime/graph/graph.h"
 #include "trnsim/projection.h"
 #include "workloads/models/decoder/generation_graph.h"
 
@@ -32,6 +35,12 @@ std::string generation_fix(const Job& job);
 
 /// Errors: Fault::kUsage for a plan that the model refuses, or more cores than the machine has.
 void require_legal_generation(const Job& job);
+
+/// A program of a generation: the prompt's, or that of its last tokens, which read most of the caches.
+enum class GenerationProgram : std::uint8_t { kPrompt, kToken };
+/// As project_generation() times it. Errors: as require_legal_generation().
+runtime::Graph generation_graph(const Job& job, GenerationProgram program);
+runtime::Compiled compile_generation(const Job& job, GenerationProgram program);
 
 /// Compiles and simulates; for a job that does not fit, only the memory is set. Each bucket's token program gives the
 /// time of all tokens in it: data does not change it. For a mixture the programs read as many experts as their tokens

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "hw/trace.h"
 #include "runtime/compiler/compile.h"
 #include "trnsim/graphs/graph_model.h"
@@ -26,6 +27,9 @@ PassFigures pass_figures(const Job& job, bool exact) {
 }
 
 std::vector<PassVariant> pass_variants(const Job& job) {
+  if (job.generation && job.generation->new_tokens > 0)
+    throw base::Error{base::Fault::kUsage, "passes", "generation is always compiled with all of them",
+                      "name a training, or an encoder with `task` inference"};
   std::vector<PassVariant> out{{"(as given)", "the step as given", job}};
   Job none = job;
   for (const runtime::PassInfo& pass : runtime::kPasses) {

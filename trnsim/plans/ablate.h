@@ -28,6 +28,7 @@ struct PassVariant {
   std::string text;  // the effect of the pass
   Job job;
 };
+/// Errors: Fault::kUsage for a generation, which is always compiled with all passes.
 std::vector<PassVariant> pass_variants(const Job& job);
 
 /// The largest micro-batch of one core that its HBM holds; 0 when not even one sample fits. Found by compiling; for

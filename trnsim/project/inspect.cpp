@@ -10,8 +10,7 @@ namespace trnsim {
 
 std::string assembler_text(const runtime::Compiled& compiled) { return isa::print(compiled.program); }
 
-std::string graph_text(const Job& job, std::int64_t stage) {
-  const runtime::Graph graph = stage_graph(job, stage);
+std::string graph_text(const runtime::Graph& graph) {
   std::string out;
   for (runtime::NodeId n = 0; n < graph.node_count(); ++n) {
     const runtime::Node& node = graph.node(n);

@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "runtime/compiler/compile.h"
-#include "trnsim/project/stages.h"
+#include "runtime/graph/graph.h"
 
 namespace trnsim {
 
-/// Assembler text (docs/asm.md) of a stage.
+/// Assembler text (docs/asm.md).
 std::string assembler_text(const runtime::Compiled& compiled);
-/// The graph of a stage before any pass: one line per node.
-std::string graph_text(const Job& job, std::int64_t stage);
+/// One line per node.
+std::string graph_text(const runtime::Graph& graph);
 
 struct BlockFigures {
   std::string name;

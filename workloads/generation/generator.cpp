@@ -45,15 +45,19 @@ void make_unit_rows(std::vector<float>& values, std::int64_t cols) {
 
 }  // namespace
 
+std::vector<std::int64_t> rows_read(const ModelPtr& model, const GenerationSpec& spec, std::int64_t first,
+                                    std::int64_t last) {
+  if (model->pairs()) return {spec.length};  // caches are read whole
+  return token_buckets(first, last, spec.length);
+}
+
 GenerationPrograms::GenerationPrograms(const ModelPtr& model, const GenerationSpec& spec, std::int64_t first,
                                        std::int64_t last, const isa::Target& target, runtime::ProgramCache* cache)
     : prompt{runtime::compile(prompt_graph(model, spec), target, options_of("prompt", spec, cache))} {
   runtime::CompileOptions options = options_of("token", spec, cache);
   options.shared = &prompt.program.regions;
   std::uint64_t bytes = prompt.program.hbm_bytes;
-  const auto buckets =
-      model->pairs() ? std::vector{spec.length} : token_buckets(first, last, spec.length);  // caches are read whole
-  for (const std::int64_t read : buckets) {
+  for (const std::int64_t read : rows_read(model, spec, first, last)) {
     GenerationSpec bucket = spec;
     bucket.read = read;
     tokens.push_back({read, runtime::compile(token_graph(model, bucket), target, options)});

@@ -29,6 +29,10 @@ struct GenerationPrograms {
   std::uint64_t hbm_bytes() const { return prompt.program.hbm_bytes; }
 };
 
+/// Rows of the caches that each of the programs for tokens at positions from `first` to `last` reads.
+std::vector<std::int64_t> rows_read(const ModelPtr& model, const GenerationSpec& spec, std::int64_t first,
+                                    std::int64_t last);
+
 class Generator {
  public:
   /// Errors: as check(GenerationSpec).
