@@ -160,6 +160,17 @@ TEST(Inference, APromptIsPaddedToItsBucket) {
   EXPECT_EQ(generation_spec(job).prompt, 200);
 }
 
+// Sweeps and tables project a job once for all software around it: that of both was what the first one's prompt takes.
+TEST(Inference, LibrariesThatBuildPromptsDifferentlyShareNoDeviceTime) {
+  Job job = small_generation();
+  job.stack = "transformers-neuronx";
+  const std::uint64_t by_heads = device_hash(job);
+  job.stack = "bare";
+  EXPECT_EQ(device_hash(job), by_heads);
+  job.stack = "nxd-inference";
+  EXPECT_NE(device_hash(job), by_heads);  // it names a length
+}
+
 // The host copies embeddings of 128 tokens, 2 bytes a number, to two cores, or ids of 4 bytes.
 TEST(Inference, EmbeddingsAreCopiedWhereTheHostLooksThemUp) {
   const auto copies = [](const char* stack) {

@@ -299,13 +299,15 @@ double least_seconds(const Job& job, double pass) {
 std::uint64_t device_hash(const Job& job) {
   const analysis::Stack stack = job.load_stack();
   Job device = job;
-  // Evaluation has a program of its own; of the software only its memory is on the device.
+  // Evaluation has a program of its own; of the software only its memory and how it builds a prompt's program are on
+  // the device.
   device.sizes = {.eval_samples = std::min<std::int64_t>(job.sizes.eval_samples, 1),
                   .eval_batch = job.sizes.eval_batch,
                   .one_length = {.length = job.sizes.one_length.length, .passes = job.sizes.one_length.passes}};
   for (const LengthShare& one : job.sizes.lengths)
     device.sizes.lengths.push_back({.length = one.length, .passes = one.passes});
-  device.stack = fmt::format("{} {}", stack.ring_share.value, stack.runtime_bytes.value);
+  device.stack = fmt::format("{} {} {} {} {}", stack.ring_share.value, stack.runtime_bytes.value,
+                             stack.kernel_from.value, stack.kernel_from_joined.value, stack.expert_block.value);
   device.stack_changes = {}, device.purchase = {}, device.price_per_hour = {};
   return hash_of(device);
 }
