@@ -43,6 +43,10 @@ constexpr std::array kFields = {
                  "prompt length in tokens from which on attention is a kernel; 0: as transformers-neuronx chooses"},
     Stack::Field{"plan.kernel_from_joined", &Stack::kernel_from_joined, D::kCount,
                  "the same on logical cores of two physical ones"},
+    Stack::Field{
+        "plan.scores_together", &Stack::scores_together, D::kCount,
+        "without that kernel, scores that pass HBM where SBUF cannot hold them; 1: those of all sequences of a "
+        "prompt, in fp32; 0: those of one sequence, in the type of the weights"},
     Stack::Field{"plan.expert_block", &Stack::expert_block, D::kCount,
                  "on logical cores of two, tokens of a prompt in a block of one expert; 0: the expert gets all tokens"},
     Stack::Field{"plan.flash_from", &Stack::flash_from, D::kCount, "tokens from which on attention is flash attention"},

@@ -127,6 +127,8 @@ struct AttentionAttrs {
   std::int64_t tile_keys = 0;  // with flash: keys that are in SBUF at a time, a multiple of 512; 0: all
   /// All keys, and each step is an operation: scores that SBUF cannot hold for all heads pass HBM in between.
   static constexpr std::int64_t kUnfused = -1;
+  /// As kUnfused, where the scores of all sequences are one tensor, of 4 bytes each as they leave PSUM.
+  static constexpr std::int64_t kUnfusedTogether = -3;
   /// With flash: as many as a kernel takes at a time, also where more would fit.
   static constexpr std::int64_t kByKernel = -2;
   double p = 0;

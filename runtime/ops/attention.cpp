@@ -33,7 +33,7 @@ class Attention {
         h_{e.graph(), node},
         keep_{kept(e.graph(), node.out[1])},
         scale_{scale_of(e, node)},
-        spills_{a_.tile_keys == AttentionAttrs::kUnfused && score_bytes() > sbuf_bytes()} {}
+        spills_{score_bytes() > sbuf_bytes()} {}
 
   void run() {
     const std::int64_t group = h_.group(), ratio = h_.heads / h_.kv_heads;
@@ -71,8 +71,11 @@ class Attention {
   }
 
  private:
-  /// The scores of all heads of a sequence, whose graph works on one after the other, in the type of the operands.
+  /// Scores that exist at a time where each step is an operation; 0 elsewhere. kUnfused: those of all heads of a
+  /// sequence, whose graph works on one after the other, in the type of the operands.
   double score_bytes() const {
+    if (a_.tile_keys == AttentionAttrs::kUnfusedTogether) return h_.pairs() * isa::size_of(Dtype::kFp32);
+    if (a_.tile_keys != AttentionAttrs::kUnfused) return 0;
     return h_.pairs() / static_cast<double>(h_.batch) * isa::size_of(e_.value(node_.in[0]).dtype);
   }
   double sbuf_bytes() const { return static_cast<double>(kPartitions * e_.target().geometry.sbuf_partition_bytes); }

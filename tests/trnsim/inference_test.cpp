@@ -8,6 +8,8 @@
 #include "analysis/host/stack.h"
 #include "base/error.h"
 #include "hw/params.h"
+#include "hw/sim_device.h"
+#include "runtime/compiler/compile.h"
 #include "runtime/graph/passes.h"
 #include "runtime/ops/ops.h"
 #include "trnsim/generate/generation_time.h"
@@ -130,6 +132,59 @@ TEST(Inference, AKernelTakesKeysInBlocks) {
   EXPECT_EQ(keys_at_a_time(2048, 256, "baichuan2-13b"), 0);
 }
 
+/// A prompt of 100 tokens on the two cores of a chip.
+Job small_generation() {
+  Job job{.machine = hw::load_machine("trn1.2xlarge"),
+          .model = workloads::model_preset("llama-small"),
+          .step = {},
+          .sizes = {}};
+  job.generation = PromptAndTokens{.prompt_tokens = 100, .new_tokens = 2, .length = 256};
+  job.step.plan = {.tensor = 2, .micro_batch = 1, .numerics = workloads::generation_numerics("bf16")};
+  return job;
+}
+
+// The scores of 4 prompts of 1024 tokens, 2 heads of each on a core, are 32 MiB in fp32, those of one prompt 4 MiB in
+// bf16.
+TEST(Inference, ScoresOfAllPromptsPassHbmWhereTheyAreOneTensor) {
+  const ModelPtr model = workloads::model_preset("llama2-70b");
+  GenerationSpec spec = spec_of(4, 1024, 32);
+  EXPECT_EQ(attention_of(prompt_of(model, spec)).tile_keys, runtime::AttentionAttrs::kUnfused);
+  const hw::MachineParams machine = hw::load_machine("trn1.32xlarge");
+  const auto bytes = [&] {
+    const auto compiled = runtime::compile(prompt_of(model, spec), machine.target(), {.name = "prompt", .ranks = 32});
+    return static_cast<double>(hw::simulate(compiled.program, machine, {}).dma.read_bytes);
+  };
+  const double apart = bytes();
+  spec.scores_together = true;
+  EXPECT_EQ(attention_of(prompt_of(model, spec)).tile_keys, runtime::AttentionAttrs::kUnfusedTogether);
+  EXPECT_GT(bytes() - apart, 9.0 * 4 * 2 * 1024 * 1024 * 4);
+  spec.batch = 2;
+  const double few = bytes();
+  spec.scores_together = false;
+  EXPECT_EQ(bytes(), few);  // 16 MiB fit in SBUF
+}
+
+TEST(Inference, AReleaseThatMakesScoresOneTensorHasAStackOfItsOwn) {
+  Job job = small_generation();
+  job.stack = "transformers-neuronx";
+  EXPECT_FALSE(program_spec(job).scores_together);
+  const std::uint64_t newer = device_hash(job);
+  job.stack = "transformers-neuronx-2.18.0";
+  EXPECT_TRUE(program_spec(job).scores_together);
+  EXPECT_NE(device_hash(job), newer);
+}
+
+// Sweeps and tables project a job once for all software around it: that of both was what the first one's prompt takes.
+TEST(Inference, LibrariesThatBuildPromptsDifferentlyShareNoDeviceTime) {
+  Job job = small_generation();
+  job.stack = "transformers-neuronx";
+  const std::uint64_t by_heads = device_hash(job);
+  job.stack = "bare";
+  EXPECT_EQ(device_hash(job), by_heads);
+  job.stack = "nxd-inference";
+  EXPECT_NE(device_hash(job), by_heads);  // it names a length
+}
+
 TEST(Inference, CompilationGrowsWithOperationsAndTiles) {
   const ModelPtr model = workloads::model_preset("llama3-8b");
   const CompilerWork one = generation_work(model, spec_of(1, 512, 1), 1),
@@ -142,33 +197,11 @@ TEST(Inference, CompilationGrowsWithOperationsAndTiles) {
   EXPECT_GT(compile_seconds(stack, buckets), compile_seconds(stack, one));
 }
 
-/// A prompt of 100 tokens on the two cores of a chip.
-Job small_generation() {
-  Job job{.machine = hw::load_machine("trn1.2xlarge"),
-          .model = workloads::model_preset("llama-small"),
-          .step = {},
-          .sizes = {}};
-  job.generation = PromptAndTokens{.prompt_tokens = 100, .new_tokens = 2, .length = 256};
-  job.step.plan = {.tensor = 2, .micro_batch = 1, .numerics = workloads::generation_numerics("bf16")};
-  return job;
-}
-
 TEST(Inference, APromptIsPaddedToItsBucket) {
   Job job = small_generation();
   EXPECT_EQ(generation_spec(job).prompt, 128);
   job.generation->bucket = 200;
   EXPECT_EQ(generation_spec(job).prompt, 200);
-}
-
-// Sweeps and tables project a job once for all software around it: that of both was what the first one's prompt takes.
-TEST(Inference, LibrariesThatBuildPromptsDifferentlyShareNoDeviceTime) {
-  Job job = small_generation();
-  job.stack = "transformers-neuronx";
-  const std::uint64_t by_heads = device_hash(job);
-  job.stack = "bare";
-  EXPECT_EQ(device_hash(job), by_heads);
-  job.stack = "nxd-inference";
-  EXPECT_NE(device_hash(job), by_heads);  // it names a length
 }
 
 // The host copies embeddings of 128 tokens, 2 bytes a number, to two cores, or ids of 4 bytes.

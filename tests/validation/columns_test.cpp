@@ -161,6 +161,15 @@ INSTANTIATE_TEST_SUITE_P(
               {{"like", "llama"}, {"steps", "645"}, {"lora", "rank=16 alpha=32 layers=q,v"}}},
         Guess{"llama2-7b;nxd;ms TPOT;-;input 128, output 8064",
               {{"like", "llama"}, {"prompt_tokens", "128"}, {"new_tokens", "8064"}}},
+        Guess{"llama-2-7b;transformers-neuronx;ms TPOT;AWS Neuron docs, Trn1 inference performance;input 128, output "
+              "8064",
+              {{"like", "llama"},
+               {"prompt_tokens", "128"},
+               {"new_tokens", "8064"},
+               {"release", "transformers-neuronx-2.18.0"}}},
+        Guess{"llama-3-8b;transformers-neuronx;ms TPOT;AWS Neuron docs, Trn1 inference performance;input 128, output "
+              "8064",
+              {{"like", "llama"}, {"prompt_tokens", "128"}, {"new_tokens", "8064"}}},
         Guess{"llama2-7b;nxdi;ms TTFT;-;input 900, output 100; prompts in the bucket 1024",
               {{"like", "llama"}, {"prompt_tokens", "900"}, {"new_tokens", "100"}, {"prompt_bucket", "1024"}}}));
 INSTANTIATE_TEST_SUITE_P(

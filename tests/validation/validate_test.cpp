@@ -187,6 +187,18 @@ TEST(Validate, TokensBehindADraftAreSkipped) {
   EXPECT_THAT(asked("ms TPOT").skip_reason, HasSubstr("drafted by ours-1b"));
 }
 
+TEST(Validate, AGenerationHasTheStackOfItsRelease) {
+  const auto stack = [](const std::string& release) {
+    const std::string row = "llama," + release +
+                            ",id,generate,ours,2,256,4,4,512,1000,256,trn1.2xlarge,1,2,1,2,1,no,no,none,1,1,bf16,,,"
+                            "transformers-neuronx,ms TTFT,9,9,9,1,-,\n";
+    const auto rows = parse_validation("like,release," + std::string{tests::kTrainingHeader} + row, "t.csv");
+    return validate(rows, predict_context(trnsim::Settings{})).report.rows.at(0).assumptions;
+  };
+  EXPECT_THAT(stack(""), testing::Contains("stack transformers-neuronx"));
+  EXPECT_THAT(stack("transformers-neuronx-2.18.0"), testing::Contains("stack transformers-neuronx-2.18.0"));
+}
+
 // Rows of one job, and what-ifs on its host, share what the device does; both are as if each was projected anew.
 TEST(Validate, KnownProjectionsAreThoseOfEachRowAlone) {
   const std::string cells =

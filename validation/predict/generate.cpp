@@ -58,7 +58,7 @@ trnsim::Job job_of(const Row& row, const workloads::ModelPtr& model, const hw::M
   if (std::string padding = trnsim::padding_text(job); !padding.empty()) assumed.push_back(std::move(padding));
   job.stack_changes = context.stack_changes;
   job.programs = context.programs;
-  const std::string stack = stack_for(r.stack);
+  const std::string stack = stack_of(r);
   job.stack = stack.empty() ? "transformers-neuronx" : stack;
   assumed.push_back("stack " + job.stack);
   return job;

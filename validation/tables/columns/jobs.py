@@ -44,6 +44,13 @@ def release_of(row):
     return "optimum-neuron" if "optimum" in text else "torch-xla-2025"
 
 
+def generation_release_of(row):
+    """AWS's tables of text generation print Neuron 2.18.1 beside Llama 3 and 2.18.0 beside the other models."""
+    of_tables = row["source"].startswith("AWS Neuron docs") and "inference performance" in row["source"]
+    older = of_tables and stack_of(row) == "transformers-neuronx" and not re.search(r"llama-?3", row["model"].lower())
+    return "transformers-neuronx-2.18.0" if older else ""
+
+
 # ---- the model
 
 # Words of a model's name, and the family that they tell: `model_type` of config.json. The longest one decides.
@@ -260,7 +267,8 @@ def job_columns(row):
     elif row["kind"] == "generate":
         out |= {"prompt_tokens": search(r"input\s+(\d+)", row["notes"]),
                 "new_tokens": search(r"output\s+(\d+)", row["notes"]),
-                "prompt_bucket": search(r"bucket\s+(\d+)", row["notes"])}
+                "prompt_bucket": search(r"bucket\s+(\d+)", row["notes"]),
+                "release": generation_release_of(row)}
         out["draft"] = search(r"draft (?:model )?([\w.-]+\w)", row["notes"])
         # The commands of NxD Inference's tutorials for Trn2 have --sequence-parallel-enabled.
         if "nxd-inference/tutorials" in row["source"] and row["instance"].startswith("trn2"):

@@ -26,7 +26,8 @@ LayerProgram program_of(const GenerationSpec& spec, const DecoderArch& arch, boo
                                    !arch.block.mixture && arch.embedding.positions.empty(),
                        .cached = spec.rows_read(),
                        .grown = spec.length,
-                       .kernel_from = spec.kernel_from};
+                       .kernel_from = spec.kernel_from,
+                       .scores_together = spec.scores_together};
   if (prompt) program.expert_block = spec.expert_block;
   if (const auto& m = arch.block.mixture)
     program.experts_read = spec.experts_read(m->experts, m->top_k, program.batch * program.length);

@@ -27,7 +27,8 @@ bool has_kernel(const Seen& seen, const LayerProgram& program, std::int64_t head
 std::int64_t keys_at_a_time(const Seen& seen, const LayerProgram& program, bool has_kernel, bool in_blocks) {
   if (in_blocks) return runtime::AttentionAttrs::kByKernel;
   const bool unfused = program.mode == Mode::kPrompt && seen.causal && !has_kernel && program.kernel_from == 0;
-  return unfused ? runtime::AttentionAttrs::kUnfused : 0;
+  if (!unfused) return 0;
+  return program.scores_together ? runtime::AttentionAttrs::kUnfusedTogether : runtime::AttentionAttrs::kUnfused;
 }
 
 }  // namespace
