@@ -8,6 +8,7 @@
 namespace trnsim::frontend::table {
 
 using Rows = std::vector<Operator>;
+using enum Group;
 
 Rows elementwise();
 Rows movement();
@@ -27,6 +28,12 @@ inline AttributeRule real(std::string_view name) { return {name, AttributeKind::
 inline AttributeRule optional(AttributeRule rule) {
   rule.required = false;
   return rule;
+}
+
+/// The row of an operator that computes each element of its result from the operands' elements in its place.
+inline Operator per_element(std::string_view name, std::string_view hlo, int operands, decltype(Operator::infer) infer,
+                            decltype(Operator::evaluate) evaluate) {
+  return {.name = name, .hlo = hlo, .operands = operands, .infer = infer, .evaluate = evaluate};
 }
 
 }  // namespace trnsim::frontend::table

@@ -1,6 +1,4 @@
 // The operators that work element by element.
-#include <array>
-
 #include "frontend/interpret/elementwise.h"
 #include "frontend/ops/rules.h"
 #include "frontend/ops/table.h"
@@ -8,111 +6,71 @@
 namespace trnsim::frontend::table {
 namespace {
 
+using namespace rules;
+
 // clang-format off
-const std::array kRowsElementwise = {
-    Operator{.name = "abs", .hlo = "abs", .group = Group::kElementwise, .operands = 1, .infer = rules::absolute,
-             .evaluate = evaluate::abs},
-    Operator{.name = "cbrt", .hlo = "cbrt", .group = Group::kElementwise, .operands = 1, .infer =
-             rules::same<rules::kF | rules::kC>, .evaluate = evaluate::cbrt},
-    Operator{.name = "ceil", .hlo = "ceil", .group = Group::kElementwise, .operands = 1, .infer =
-             rules::same<rules::kF>, .evaluate = evaluate::ceil},
-    Operator{.name = "cosine", .hlo = "cosine", .group = Group::kElementwise, .operands = 1, .infer =
-             rules::same<rules::kF | rules::kC>, .evaluate = evaluate::cosine},
-    Operator{.name = "count_leading_zeros", .hlo = "count-leading-zeros", .group = Group::kElementwise, .operands = 1,
-             .infer = rules::same<rules::kInt>, .evaluate = evaluate::count_leading_zeros},
-    Operator{.name = "exponential", .hlo = "exponential", .group = Group::kElementwise, .operands = 1, .infer =
-             rules::same<rules::kF | rules::kC>, .evaluate = evaluate::exponential},
-    Operator{.name = "exponential_minus_one", .hlo = "exponential-minus-one", .group = Group::kElementwise, .operands
-             = 1, .infer = rules::same<rules::kF | rules::kC>, .evaluate = evaluate::exponential_minus_one},
-    Operator{.name = "floor", .hlo = "floor", .group = Group::kElementwise, .operands = 1, .infer =
-             rules::same<rules::kF>, .evaluate = evaluate::floor},
-    Operator{.name = "log", .hlo = "log", .group = Group::kElementwise, .operands = 1, .infer = rules::same<rules::kF
-             | rules::kC>, .evaluate = evaluate::log},
-    Operator{.name = "log_plus_one", .hlo = "log-plus-one", .group = Group::kElementwise, .operands = 1, .infer =
-             rules::same<rules::kF | rules::kC>, .evaluate = evaluate::log_plus_one},
-    Operator{.name = "logistic", .hlo = "logistic", .group = Group::kElementwise, .operands = 1, .infer =
-             rules::same<rules::kF | rules::kC>, .evaluate = evaluate::logistic},
-    Operator{.name = "negate", .hlo = "negate", .group = Group::kElementwise, .operands = 1, .infer =
-             rules::same<rules::kInt | rules::kF | rules::kC>, .evaluate = evaluate::negate},
-    Operator{.name = "not", .hlo = "not", .group = Group::kElementwise, .operands = 1, .infer = rules::same<rules::kB
-             | rules::kInt>, .evaluate = evaluate::bitwise_not},
-    Operator{.name = "popcnt", .hlo = "popcnt", .group = Group::kElementwise, .operands = 1, .infer =
-             rules::same<rules::kInt>, .evaluate = evaluate::popcnt},
-    Operator{.name = "round_nearest_afz", .hlo = "round-nearest-afz", .group = Group::kElementwise, .operands = 1,
-             .infer = rules::same<rules::kF>, .evaluate = evaluate::round_afz},
-    Operator{.name = "round_nearest_even", .hlo = "round-nearest-even", .group = Group::kElementwise, .operands = 1,
-             .infer = rules::same<rules::kF>, .evaluate = evaluate::round_even},
-    Operator{.name = "rsqrt", .hlo = "rsqrt", .group = Group::kElementwise, .operands = 1, .infer =
-             rules::same<rules::kF | rules::kC>, .evaluate = evaluate::rsqrt},
-    Operator{.name = "sign", .hlo = "sign", .group = Group::kElementwise, .operands = 1, .infer =
-             rules::same<rules::kS | rules::kF | rules::kC>, .evaluate = evaluate::sign},
-    Operator{.name = "sine", .hlo = "sine", .group = Group::kElementwise, .operands = 1, .infer =
-             rules::same<rules::kF | rules::kC>, .evaluate = evaluate::sine},
-    Operator{.name = "sqrt", .hlo = "sqrt", .group = Group::kElementwise, .operands = 1, .infer =
-             rules::same<rules::kF | rules::kC>, .evaluate = evaluate::sqrt},
-    Operator{.name = "tan", .hlo = "tan", .group = Group::kElementwise, .operands = 1, .infer = rules::same<rules::kF
-             | rules::kC>, .evaluate = evaluate::tan},
-    Operator{.name = "tanh", .hlo = "tanh", .group = Group::kElementwise, .operands = 1, .infer =
-             rules::same<rules::kF | rules::kC>, .evaluate = evaluate::tanh},
-    Operator{.name = "erf", .hlo = "erf", .group = Group::kElementwise, .operands = 1, .infer =
-             rules::same<rules::kF>, .evaluate = evaluate::erf},
-    Operator{.name = "add", .hlo = "add", .group = Group::kElementwise, .operands = 2, .infer =
-             rules::same<rules::kAny>, .evaluate = evaluate::add},
-    Operator{.name = "and", .hlo = "and", .group = Group::kElementwise, .operands = 2, .infer = rules::same<rules::kB
-             | rules::kInt>, .evaluate = evaluate::bitwise_and},
-    Operator{.name = "atan2", .hlo = "atan2", .group = Group::kElementwise, .operands = 2, .infer =
-             rules::same<rules::kF | rules::kC>, .evaluate = evaluate::atan2},
-    Operator{.name = "divide", .hlo = "divide", .group = Group::kElementwise, .operands = 2, .infer =
-             rules::same<rules::kInt | rules::kF | rules::kC>, .evaluate = evaluate::divide},
-    Operator{.name = "maximum", .hlo = "maximum", .group = Group::kElementwise, .operands = 2, .infer =
-             rules::same<rules::kAny>, .evaluate = evaluate::maximum},
-    Operator{.name = "minimum", .hlo = "minimum", .group = Group::kElementwise, .operands = 2, .infer =
-             rules::same<rules::kAny>, .evaluate = evaluate::minimum},
-    Operator{.name = "multiply", .hlo = "multiply", .group = Group::kElementwise, .operands = 2, .infer =
-             rules::same<rules::kAny>, .evaluate = evaluate::multiply},
-    Operator{.name = "or", .hlo = "or", .group = Group::kElementwise, .operands = 2, .infer = rules::same<rules::kB |
-             rules::kInt>, .evaluate = evaluate::bitwise_or},
-    Operator{.name = "power", .hlo = "power", .group = Group::kElementwise, .operands = 2, .infer =
-             rules::same<rules::kInt | rules::kF | rules::kC>, .evaluate = evaluate::power},
-    Operator{.name = "remainder", .hlo = "remainder", .group = Group::kElementwise, .operands = 2, .infer =
-             rules::same<rules::kInt | rules::kF | rules::kC>, .evaluate = evaluate::remainder},
-    Operator{.name = "shift_left", .hlo = "shift-left", .group = Group::kElementwise, .operands = 2, .infer =
-             rules::same<rules::kInt>, .evaluate = evaluate::shift_left},
-    Operator{.name = "shift_right_arithmetic", .hlo = "shift-right-arithmetic", .group = Group::kElementwise,
-             .operands = 2, .infer = rules::same<rules::kInt>, .evaluate = evaluate::shift_right_arithmetic},
-    Operator{.name = "shift_right_logical", .hlo = "shift-right-logical", .group = Group::kElementwise, .operands = 2,
-             .infer = rules::same<rules::kInt>, .evaluate = evaluate::shift_right_logical},
-    Operator{.name = "subtract", .hlo = "subtract", .group = Group::kElementwise, .operands = 2, .infer =
-             rules::same<rules::kInt | rules::kF | rules::kC>, .evaluate = evaluate::subtract},
-    Operator{.name = "xor", .hlo = "xor", .group = Group::kElementwise, .operands = 2, .infer = rules::same<rules::kB
-             | rules::kInt>, .evaluate = evaluate::bitwise_xor},
-    Operator{.name = "compare", .hlo = "compare", .group = Group::kElementwise, .operands = 2, .attributes =
-             {text("comparison_direction"), optional(text("compare_type"))}, .infer = rules::compare, .evaluate =
-             evaluate::compare},
-    Operator{.name = "select", .hlo = "select", .group = Group::kElementwise, .operands = 3, .infer = rules::select,
-             .evaluate = evaluate::select},
-    Operator{.name = "clamp", .hlo = "clamp", .group = Group::kElementwise, .operands = 3, .infer = rules::clamp,
-             .evaluate = evaluate::clamp},
-    Operator{.name = "complex", .hlo = "complex", .group = Group::kConversion, .operands = 2, .infer = rules::complex,
-             .evaluate = evaluate::complex},
-    Operator{.name = "real", .hlo = "real", .group = Group::kConversion, .operands = 1, .infer = rules::part,
-             .evaluate = evaluate::real},
-    Operator{.name = "imag", .hlo = "imag", .group = Group::kConversion, .operands = 1, .infer = rules::part,
-             .evaluate = evaluate::imag},
-    Operator{.name = "is_finite", .hlo = "is-finite", .group = Group::kElementwise, .operands = 1, .infer =
-             rules::predicate, .evaluate = evaluate::is_finite},
-    Operator{.name = "reduce_precision", .hlo = "reduce-precision", .group = Group::kConversion, .operands = 1,
-             .attributes = {integer("exponent_bits"), integer("mantissa_bits")}, .infer = rules::reduce_precision,
-             .evaluate = evaluate::reduce_precision},
-    Operator{.name = "convert", .hlo = "convert", .group = Group::kConversion, .operands = 1, .infer = rules::convert,
-             .evaluate = evaluate::convert},
-    Operator{.name = "bitcast_convert", .hlo = "bitcast-convert", .group = Group::kConversion, .operands = 1, .infer =
-             rules::bitcast_convert, .evaluate = evaluate::bitcast_convert},
+const Rows kRowsElementwise = {
+    per_element("abs", "abs", 1, absolute, evaluate::abs),
+    per_element("cbrt", "cbrt", 1, same<kF | kC>, evaluate::cbrt),
+    per_element("ceil", "ceil", 1, same<kF>, evaluate::ceil),
+    per_element("cosine", "cosine", 1, same<kF | kC>, evaluate::cosine),
+    per_element("count_leading_zeros", "count-leading-zeros", 1, same<kInt>, evaluate::count_leading_zeros),
+    per_element("exponential", "exponential", 1, same<kF | kC>, evaluate::exponential),
+    per_element("exponential_minus_one", "exponential-minus-one", 1, same<kF | kC>, evaluate::exponential_minus_one),
+    per_element("floor", "floor", 1, same<kF>, evaluate::floor),
+    per_element("log", "log", 1, same<kF | kC>, evaluate::log),
+    per_element("log_plus_one", "log-plus-one", 1, same<kF | kC>, evaluate::log_plus_one),
+    per_element("logistic", "logistic", 1, same<kF | kC>, evaluate::logistic),
+    per_element("negate", "negate", 1, same<kInt | kF | kC>, evaluate::negate),
+    per_element("not", "not", 1, same<kB | kInt>, evaluate::bitwise_not),
+    per_element("popcnt", "popcnt", 1, same<kInt>, evaluate::popcnt),
+    per_element("round_nearest_afz", "round-nearest-afz", 1, same<kF>, evaluate::round_afz),
+    per_element("round_nearest_even", "round-nearest-even", 1, same<kF>, evaluate::round_even),
+    per_element("rsqrt", "rsqrt", 1, same<kF | kC>, evaluate::rsqrt),
+    per_element("sign", "sign", 1, same<kS | kF | kC>, evaluate::sign),
+    per_element("sine", "sine", 1, same<kF | kC>, evaluate::sine),
+    per_element("sqrt", "sqrt", 1, same<kF | kC>, evaluate::sqrt),
+    per_element("tan", "tan", 1, same<kF | kC>, evaluate::tan),
+    per_element("tanh", "tanh", 1, same<kF | kC>, evaluate::tanh),
+    per_element("erf", "erf", 1, same<kF>, evaluate::erf),
+    per_element("add", "add", 2, same<kAny>, evaluate::add),
+    per_element("and", "and", 2, same<kB | kInt>, evaluate::bitwise_and),
+    per_element("atan2", "atan2", 2, same<kF | kC>, evaluate::atan2),
+    per_element("divide", "divide", 2, same<kInt | kF | kC>, evaluate::divide),
+    per_element("maximum", "maximum", 2, same<kAny>, evaluate::maximum),
+    per_element("minimum", "minimum", 2, same<kAny>, evaluate::minimum),
+    per_element("multiply", "multiply", 2, same<kAny>, evaluate::multiply),
+    per_element("or", "or", 2, same<kB | kInt>, evaluate::bitwise_or),
+    per_element("power", "power", 2, same<kInt | kF | kC>, evaluate::power),
+    per_element("remainder", "remainder", 2, same<kInt | kF | kC>, evaluate::remainder),
+    per_element("shift_left", "shift-left", 2, same<kInt>, evaluate::shift_left),
+    per_element("shift_right_arithmetic", "shift-right-arithmetic", 2, same<kInt>, evaluate::shift_right_arithmetic),
+    per_element("shift_right_logical", "shift-right-logical", 2, same<kInt>, evaluate::shift_right_logical),
+    per_element("subtract", "subtract", 2, same<kInt | kF | kC>, evaluate::subtract),
+    per_element("xor", "xor", 2, same<kB | kInt>, evaluate::bitwise_xor),
+    {.name = "compare", .hlo = "compare", .operands = 2, .attributes = {text("comparison_direction"),
+     optional(text("compare_type"))}, .infer = compare, .evaluate = evaluate::compare},
+    per_element("select", "select", 3, select, evaluate::select),
+    per_element("clamp", "clamp", 3, clamp, evaluate::clamp),
+    {.name = "complex", .hlo = "complex", .group = kConversion, .operands = 2, .infer = complex,
+     .evaluate = evaluate::complex},
+    {.name = "real", .hlo = "real", .group = kConversion, .operands = 1, .infer = part,
+     .evaluate = evaluate::real},
+    {.name = "imag", .hlo = "imag", .group = kConversion, .operands = 1, .infer = part,
+     .evaluate = evaluate::imag},
+    per_element("is_finite", "is-finite", 1, predicate, evaluate::is_finite),
+    {.name = "reduce_precision", .hlo = "reduce-precision", .group = kConversion, .operands = 1,
+     .attributes = {integer("exponent_bits"), integer("mantissa_bits")}, .infer = reduce_precision,
+     .evaluate = evaluate::reduce_precision},
+    {.name = "convert", .hlo = "convert", .group = kConversion, .operands = 1, .infer = convert,
+     .evaluate = evaluate::convert},
+    {.name = "bitcast_convert", .hlo = "bitcast-convert", .group = kConversion, .operands = 1,
+     .infer = bitcast_convert, .evaluate = evaluate::bitcast_convert},
 };
 // clang-format on
 
 }  // namespace
 
-Rows elementwise() { return {kRowsElementwise.begin(), kRowsElementwise.end()}; }
+Rows elementwise() { return kRowsElementwise; }
 
 }  // namespace trnsim::frontend::table

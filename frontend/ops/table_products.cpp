@@ -1,5 +1,3 @@
-#include <array>
-
 #include "frontend/interpret/product.h"
 #include "frontend/ops/rules.h"
 #include "frontend/ops/table.h"
@@ -27,34 +25,33 @@ std::vector<AttributeRule> convolution_rules() {
 }
 
 // clang-format off
-const std::array kRowsProducts = {
-    Operator{.name = "dot_general", .hlo = "dot", .group = Group::kProduct, .operands = 2, .attributes =
-             {optional(ints("lhs_batching_dimensions")), optional(ints("rhs_batching_dimensions")),
-             optional(ints("lhs_contracting_dimensions")), optional(ints("rhs_contracting_dimensions"))}, .infer =
-             rules::dot_general, .evaluate = evaluate::dot_general, .product_flops = rules::dot_general_flops},
-    Operator{.name = "dot", .hlo = "", .group = Group::kProduct, .operands = 2, .infer = rules::dot, .evaluate =
-             evaluate::dot, .product_flops = rules::dot_flops},
-    Operator{.name = "einsum", .hlo = "", .group = Group::kProduct, .operands = 2, .attributes =
-             {text("einsum_config")}, .infer = rules::einsum, .evaluate = evaluate::einsum},
-    Operator{.name = "unary_einsum", .hlo = "", .group = Group::kProduct, .operands = 1, .attributes =
-             {text("einsum_config")}, .infer = rules::einsum, .evaluate = evaluate::einsum},
-    Operator{.name = "convolution", .hlo = "convolution", .group = Group::kProduct, .operands = 2, .attributes =
-             convolution_rules(), .infer = rules::convolution, .evaluate = evaluate::convolution, .product_flops =
-             rules::convolution_flops},
-    Operator{.name = "dynamic_conv", .group = Group::kProduct, .operands = 3, .attributes = convolution_rules(),
-             .infer = rules::stated_shape, .evaluate = evaluate::dynamic_convolution},
-    Operator{.name = "fft", .hlo = "fft", .group = Group::kProduct, .operands = 1, .attributes = {text("fft_type"),
-             ints("fft_length")}, .infer = rules::fft, .evaluate = evaluate::fft, .code = "EVRF001"},
-    Operator{.name = "cholesky", .hlo = "cholesky", .group = Group::kProduct, .operands = 1, .attributes =
-             {flag("lower")}, .infer = rules::cholesky, .evaluate = evaluate::cholesky, .code = "EVRF001"},
-    Operator{.name = "triangular_solve", .hlo = "triangular-solve", .group = Group::kProduct, .operands = 2,
-             .attributes = {flag("left_side"), flag("lower"), flag("unit_diagonal"), optional(text("transpose_a"))},
-             .infer = rules::triangular_solve, .evaluate = evaluate::triangular_solve, .code = "EVRF001"},
+const Rows kRowsProducts = {
+    {.name = "dot_general", .hlo = "dot", .group = kProduct, .operands = 2,
+     .attributes = {optional(ints("lhs_batching_dimensions")), optional(ints("rhs_batching_dimensions")),
+     optional(ints("lhs_contracting_dimensions")), optional(ints("rhs_contracting_dimensions"))},
+     .infer = rules::dot_general, .evaluate = evaluate::dot_general, .product_flops = rules::dot_general_flops},
+    {.name = "dot", .group = kProduct, .operands = 2, .infer = rules::dot, .evaluate = evaluate::dot,
+     .product_flops = rules::dot_flops},
+    {.name = "einsum", .group = kProduct, .operands = 2, .attributes = {text("einsum_config")}, .infer = rules::einsum,
+     .evaluate = evaluate::einsum},
+    {.name = "unary_einsum", .group = kProduct, .operands = 1, .attributes = {text("einsum_config")},
+     .infer = rules::einsum, .evaluate = evaluate::einsum},
+    {.name = "convolution", .hlo = "convolution", .group = kProduct, .operands = 2, .attributes = convolution_rules(),
+     .infer = rules::convolution, .evaluate = evaluate::convolution, .product_flops = rules::convolution_flops},
+    {.name = "dynamic_conv", .group = kProduct, .operands = 3, .attributes = convolution_rules(),
+     .infer = rules::stated_shape, .evaluate = evaluate::dynamic_convolution},
+    {.name = "fft", .hlo = "fft", .group = kProduct, .operands = 1, .attributes = {text("fft_type"),
+     ints("fft_length")}, .infer = rules::fft, .evaluate = evaluate::fft, .code = "EVRF001"},
+    {.name = "cholesky", .hlo = "cholesky", .group = kProduct, .operands = 1, .attributes = {flag("lower")},
+     .infer = rules::cholesky, .evaluate = evaluate::cholesky, .code = "EVRF001"},
+    {.name = "triangular_solve", .hlo = "triangular-solve", .group = kProduct, .operands = 2,
+     .attributes = {flag("left_side"), flag("lower"), flag("unit_diagonal"), optional(text("transpose_a"))},
+     .infer = rules::triangular_solve, .evaluate = evaluate::triangular_solve, .code = "EVRF001"},
 };
 // clang-format on
 
 }  // namespace
 
-Rows products() { return {kRowsProducts.begin(), kRowsProducts.end()}; }
+Rows products() { return kRowsProducts; }
 
 }  // namespace trnsim::frontend::table
