@@ -7,6 +7,7 @@
 
 #include "analysis/record/record.h"
 #include "analysis/record/record_check.h"
+#include "analysis/record/record_columns.h"
 #include "analysis/record/sqlite.h"
 #include "base/error.h"
 #include "isa/names.h"
@@ -30,78 +31,64 @@ auto known(const Database& db, const Found& found, std::string_view name) {
 isa::Opcode opcode(const Database& db, const std::string& name) { return known(db, isa::opcode_from(name), name); }
 isa::Engine engine(const Database& db, const std::string& name) { return known(db, isa::engine_from(name), name); }
 
+/// A column as a member.
+template <class T>
+void take(const Database& db, const Statement& row, int column, T& value) {
+  if constexpr (std::is_same_v<T, isa::Opcode>)
+    value = opcode(db, row.text(column));
+  else if constexpr (std::is_same_v<T, isa::Engine>)
+    value = engine(db, row.text(column));
+  else if constexpr (std::is_same_v<T, isa::Phase>)
+    value = known(db, isa::phase_from(row.text(column)), row.text(column));
+  else if constexpr (std::is_same_v<T, isa::Rounding>)
+    value = known(db, isa::rounding_from(row.text(column)), row.text(column));
+  else if constexpr (std::is_same_v<T, std::string>)
+    value = row.text(column);
+  else if constexpr (std::is_floating_point_v<T>)
+    value = row.real(column);
+  else
+    value = static_cast<T>(row.whole(column));
+}
+
+/// The columns of a struct, from the row's column `first` on; `more` as columns() takes it.
+template <class T, class... More>
+T struct_of(const Database& db, const Statement& row, int first, More&... more) {
+  T out{};
+  columns([&](auto&... values) { (take(db, row, first++, values), ...); }, out, more...);
+  return out;
+}
+
 /// The rows of the table meta.
 class Meta {
  public:
-  explicit Meta(Database& db) : db_{db} {
-    Statement rows = db.prepare("SELECT key, value FROM meta");
-    while (rows.step()) values_[rows.text(0)] = {rows.text(1), rows.whole(1), rows.real(1)};
-  }
-  const std::string& text(const std::string& key) const { return at(key).text; }
-  std::uint64_t whole(const std::string& key) const { return static_cast<std::uint64_t>(at(key).whole); }
-  double real(const std::string& key) const { return at(key).real; }
-  /// The value of a key that older records lack.
-  std::int64_t whole_or(const std::string& key, std::int64_t otherwise) const {
-    const auto found = values_.find(key);
-    return found == values_.end() ? otherwise : found->second.whole;
+  explicit Meta(Database& db) : db_{db}, row_{db.prepare("SELECT value FROM meta WHERE key = ?")} {}
+  /// Leaves `value` as it is where a record may lack the row and does.
+  template <class T>
+  void get(const char* key, T& value, bool added = false) {
+    if (row_.query(key).step())
+      take(db_, row_, 0, value);
+    else if (!added)
+      damaged(db_, fmt::format("meta has no '{}'", key));
   }
 
  private:
-  struct Value {
-    std::string text;
-    std::int64_t whole = 0;
-    double real = 0;
-  };
-  const Value& at(const std::string& key) const {
-    const auto found = values_.find(key);
-    if (found == values_.end()) damaged(db_, fmt::format("meta has no '{}'", key));
-    return found->second;
-  }
   Database& db_;
-  std::map<std::string, Value> values_;
+  Statement row_;
 };
 
-void check_schema(const Database& db, const Meta& meta) {
-  const auto schema = static_cast<int>(meta.whole("record_schema"));
+void check_schema(const Database& db, Meta& meta) {
+  int schema = 0;
+  meta.get("record_schema", schema);
   if (schema >= 1 && schema <= kRecordSchema) return;
   throw Error{Fault::kData, db.file(), fmt::format("has schema {}, this trnsim reads {}", schema, kRecordSchema),
               "read it with the trnsim that wrote it, or a newer one"};
 }
 
-void read_meta(const Database& db, const Meta& meta, Record& r) {
-  r.info = {.trnsim = meta.text("trnsim"),
-            .workload = meta.text("workload"),
-            .command = meta.text("command"),
-            .instance_type = meta.text("instance_type"),
-            .instances = static_cast<std::uint32_t>(meta.whole("instances")),
-            .cores_per_chip = static_cast<std::uint32_t>(meta.whole("cores_per_chip")),
-            .hbm_bytes_per_core = meta.whole("hbm_bytes_per_core"),
-            .machine_toml = meta.text("machine_toml"),
-            .stage = static_cast<std::uint32_t>(meta.whole_or("stage", 0)),
-            .stages = static_cast<std::uint32_t>(meta.whole_or("stages", 1)),
-            .micro_batches = meta.whole_or("micro_batches", 1),
-            .recorded_micro_batches = meta.whole_or("recorded_micro_batches", 1),
-            .trace_from = static_cast<hw::Fs>(meta.whole_or("trace_from_fs", 0)),
-            .trace_until = static_cast<hw::Fs>(meta.whole_or("trace_until_fs", 0)),
-            .trace_layer = static_cast<std::int32_t>(meta.whole_or("trace_layer", -1))};
-  const std::string& hash = meta.text("machine_hash");
+void read_meta(Meta& meta, Record& r) {
+  meta_rows([&](const char* key, auto& value, bool added = false) { meta.get(key, value, added); }, r);
+  std::string hash;
+  meta.get("machine_hash", hash);
   std::from_chars(hash.data(), hash.data() + hash.size(), r.info.machine_hash, 16);
-  r.program.name = meta.text("program");
-  r.program.ranks = static_cast<std::uint32_t>(meta.whole("ranks"));
-  r.program.rounding = known(db, isa::rounding_from(meta.text("rounding")), meta.text("rounding"));
-  r.program.hbm_bytes = meta.whole("program_hbm_bytes");
-  r.program.model_flops = meta.real("model_flops");
-  r.result.matmul_flops = meta.real("matmul_flops");
-  r.result.total = meta.whole("total_fs");
-  r.result.lead_in = meta.whole("lead_in_fs");
-  r.result.rank = static_cast<std::uint32_t>(meta.whole("rank"));
-  r.result.cores = static_cast<std::uint32_t>(meta.whole("cores_simulated"));
-  r.result.exact = meta.whole("exact") != 0;
-  r.result.instructions = meta.whole("instructions_simulated");
-  r.result.replayed_calls = meta.whole("replayed_calls");
-  r.result.collective_active = meta.whole("collective_active_fs");
-  r.result.collective_exposed = meta.whole("collective_exposed_fs");
-  r.result.dropped_events = meta.whole("dropped_events");
 }
 
 void read_machine_limits(Database& db, Record& r) {
@@ -130,13 +117,7 @@ auto& at(const Database& db, List& list, std::int64_t index) {
 
 void read_blocks(Database& db, Record& r) {
   Statement blocks = db.prepare("SELECT * FROM blocks ORDER BY block");
-  while (blocks.step()) {
-    isa::Block block{.name = blocks.text(1), .instrs = {}, .labels = {}};
-    block.sbuf_bytes = blocks.whole(2);
-    block.psum_bytes = blocks.whole(3);
-    block.matmul_flops = blocks.real(4);
-    r.program.blocks.push_back(std::move(block));
-  }
+  while (blocks.step()) r.program.blocks.push_back(struct_of<isa::Block>(db, blocks, 1));
   r.work.resize(r.program.blocks.size());
   Statement labels = db.prepare("SELECT block, name FROM labels ORDER BY block, label");
   while (labels.step()) at(db, r.program.blocks, labels.whole(0)).labels.push_back(labels.text(1));
@@ -191,92 +172,38 @@ void read_regions(Database& db, Record& r) {
   }
 }
 
-/// The columns from `first` on.
-hw::EngineTime engine_time(const Statement& rows, int first) {
-  hw::EngineTime time;
-  time.busy = static_cast<hw::Fs>(rows.whole(first));
-  time.idle = static_cast<hw::Fs>(rows.whole(first + 1));
-  time.instructions = static_cast<std::uint64_t>(rows.whole(first + 2));
-  for (int h = 0; h < hw::kHoldCount; ++h) time.waiting[h] = static_cast<hw::Fs>(rows.whole(first + 3 + h));
-  return time;
-}
-
 void read_calls(Database& db, Record& r) {
   Statement engines = db.prepare("SELECT * FROM engines");
-  while (engines.step()) r.result.engines[static_cast<int>(engine(db, engines.text(0)))] = engine_time(engines, 1);
+  while (engines.step())
+    r.result.engines[static_cast<int>(engine(db, engines.text(0)))] = struct_of<hw::EngineTime>(db, engines, 1);
   Statement calls = db.prepare("SELECT * FROM calls ORDER BY call");
   while (calls.step()) {
-    hw::CallTime time{.block = static_cast<std::uint32_t>(calls.whole(1)),
-                      .layer = static_cast<std::int32_t>(calls.whole(2)),
-                      .phase = known(db, isa::phase_from(calls.text(3)), calls.text(3)),
-                      .replayed = calls.whole(4) != 0,
-                      .begin = static_cast<hw::Fs>(calls.whole(5)),
-                      .end = static_cast<hw::Fs>(calls.whole(6)),
-                      .dma = {.transfers = static_cast<std::uint64_t>(calls.whole(7)),
-                              .descriptors = static_cast<std::uint64_t>(calls.whole(8)),
-                              .read_bytes = static_cast<std::uint64_t>(calls.whole(9)),
-                              .written_bytes = static_cast<std::uint64_t>(calls.whole(10)),
-                              .active = static_cast<hw::Fs>(calls.whole(11)),
-                              .engine_busy = calls.real(12)}};
+    isa::Call& call = r.program.calls.emplace_back();
+    const auto time = struct_of<hw::CallTime>(db, calls, 1, call.await);
     at(db, r.program.blocks, time.block);
-    isa::Call call;
-    call.block = time.block;
-    call.layer = time.layer;
-    call.phase = time.phase;
-    for (int q = 0; q < isa::kCcQueues; ++q) call.await[q] = static_cast<std::uint32_t>(calls.whole(13 + q));
-    r.program.calls.push_back(call);
+    call.block = time.block, call.layer = time.layer, call.phase = time.phase;
     r.result.dma += time.dma;
     r.result.calls.push_back(time);
   }
   Statement parts = db.prepare("SELECT * FROM call_engines");
   while (parts.step()) {
     hw::CallTime& call = at(db, r.result.calls, parts.whole(0));
-    call.engines[static_cast<int>(engine(db, parts.text(1)))] = engine_time(parts, 2);
+    call.engines[static_cast<int>(engine(db, parts.text(1)))] = struct_of<hw::EngineTime>(db, parts, 2);
   }
 }
 
-void read_ops(Database& db, Record& r) {
+void read_work(Database& db, Record& r) {
   Statement ops = db.prepare("SELECT * FROM ops ORDER BY rowid");
   while (ops.step()) {
-    r.result.ops.push_back({.block = static_cast<std::uint32_t>(ops.whole(0)),
-                            .label = static_cast<std::uint32_t>(ops.whole(1)),
-                            .op = opcode(db, ops.text(2)),
-                            .engine = engine(db, ops.text(3)),
-                            .count = static_cast<std::uint64_t>(ops.whole(4)),
-                            .busy = static_cast<hw::Fs>(ops.whole(5)),
-                            .waiting = static_cast<hw::Fs>(ops.whole(6))});
-    at(db, r.program.blocks, ops.whole(0));
+    r.result.ops.push_back(struct_of<hw::OpTime>(db, ops, 0));
+    at(db, r.program.blocks, r.result.ops.back().block);
   }
+  Statement collectives = db.prepare("SELECT * FROM collectives ORDER BY rowid");
+  while (collectives.step()) r.result.collectives.push_back(struct_of<hw::CollectiveTime>(db, collectives, 0));
   Statement points = db.prepare("SELECT * FROM roofline ORDER BY rowid");
-  while (points.step()) {
-    r.roofline.push_back({.op = points.text(0),
-                          .matmul_flops = points.real(3),
-                          .element_flops = points.real(4),
-                          .hbm_bytes = points.real(5),
-                          .seconds = points.real(2),
-                          .engine = points.text(1),
-                          .intensity = points.real(6),
-                          .achieved = points.real(7),
-                          .roof = points.real(8),
-                          .share_of_roof = points.real(9)});
-  }
+  while (points.step()) r.roofline.push_back(struct_of<RoofPoint>(db, points, 0));
   Statement stats = db.prepare("SELECT * FROM stats ORDER BY rowid");
-  while (stats.step()) r.stats.push_back({stats.text(0), stats.real(1), stats.text(2), stats.text(3)});
-}
-
-void read_collectives(Database& db, Record& r) {
-  Statement rows = db.prepare("SELECT * FROM collectives ORDER BY rowid");
-  while (rows.step()) {
-    r.result.collectives.push_back({.op = opcode(db, rows.text(0)),
-                                    .queue = static_cast<std::uint8_t>(rows.whole(1)),
-                                    .ranks = static_cast<std::uint32_t>(rows.whole(2)),
-                                    .call = static_cast<std::uint32_t>(rows.whole(3)),
-                                    .bytes = static_cast<std::uint64_t>(rows.whole(4)),
-                                    .link_bytes = static_cast<std::uint64_t>(rows.whole(5)),
-                                    .issued = static_cast<hw::Fs>(rows.whole(6)),
-                                    .begin = static_cast<hw::Fs>(rows.whole(7)),
-                                    .end = static_cast<hw::Fs>(rows.whole(8))});
-  }
+  while (stats.step()) r.stats.push_back(struct_of<Stat>(db, stats, 0));
 }
 
 hw::TraceEvent::Track track(const Database& db, const std::string& name) {
@@ -319,21 +246,20 @@ Record read_record(const std::filesystem::path& path) {
     throw Error{Fault::kData, path.string(), "is not the record of a run",
                 "compare a profile of neuron-profile with a run: `trnsim compare` RUN PROFILE"};
   Database db{std::filesystem::is_directory(path) ? path / kRecordFile : path, Database::Mode::kRead};
-  const Meta meta{db};
+  Meta meta{db};
   check_schema(db, meta);
   Record record;
-  read_meta(db, meta, record);
+  read_meta(meta, record);
   read_machine_limits(db, record);
   read_blocks(db, record);
   read_instrs(db, record);
   read_regions(db, record);
   read_calls(db, record);
-  read_ops(db, record);
-  read_collectives(db, record);
+  read_work(db, record);
   read_events(db, record);
   check_record(record, db.file());
   record.utilisation = utilisation(record.result, record.program);
-  record.utilisation.transpose_flops = meta.real("transpose_flops");
+  meta.get("transpose_flops", record.utilisation.transpose_flops);
   const double array = record.result.peaks.matmul_flops * record.utilisation.seconds;
   const double work = record.utilisation.matmul_flops + record.utilisation.transpose_flops;
   record.utilisation.hfu = array > 0 ? work / array * 100 : 0;

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "analysis/record/record.h"
+#include "analysis/record/record_columns.h"
 #include "analysis/record/record_schema.h"
 #include "analysis/record/sqlite.h"
 #include "base/error.h"
@@ -20,43 +21,27 @@ namespace {
 
 constexpr std::array kTracks = {"engine", "dma_ring", "collective_queue"};
 
+/// A value as its column has it: enumerators by name.
+template <class T>
+decltype(auto) in_column(const T& value) {
+  if constexpr (std::is_enum_v<T>)
+    return isa::name_of(value);
+  else
+    return value;
+}
+
+/// Writes `key`, which counts the row, and the columns of the struct.
+template <class T, class... Key>
+void write_row(Statement& statement, const T& from, const Key&... key) {
+  columns([&](const auto&... values) { statement.run(key..., in_column(values)...); }, from);
+}
+
 void write_meta(const Record& r, Database& db) {
   Statement meta = db.prepare("INSERT INTO meta VALUES(?, ?)");
-  const RecordInfo& info = r.info;
   meta.run("record_schema", kRecordSchema);
-  meta.run("trnsim", info.trnsim);
-  meta.run("workload", info.workload);
-  meta.run("command", info.command);
-  meta.run("instance_type", info.instance_type);
-  meta.run("instances", info.instances);
-  meta.run("cores_per_chip", info.cores_per_chip);
-  meta.run("hbm_bytes_per_core", info.hbm_bytes_per_core);
-  meta.run("machine_hash", base::hash_text(info.machine_hash));
-  meta.run("machine_toml", info.machine_toml);
-  meta.run("stage", info.stage);
-  meta.run("stages", info.stages);
-  meta.run("micro_batches", info.micro_batches);
-  meta.run("recorded_micro_batches", info.recorded_micro_batches);
-  meta.run("trace_from_fs", info.trace_from);
-  meta.run("trace_until_fs", info.trace_until);
-  meta.run("trace_layer", info.trace_layer);
-  meta.run("program", r.program.name);
-  meta.run("ranks", r.program.ranks);
-  meta.run("rounding", isa::name_of(r.program.rounding));
-  meta.run("program_hbm_bytes", r.program.hbm_bytes);
-  meta.run("model_flops", r.program.model_flops);
-  meta.run("matmul_flops", r.result.matmul_flops);
+  meta.run("machine_hash", base::hash_text(r.info.machine_hash));
   meta.run("transpose_flops", r.utilisation.transpose_flops);
-  meta.run("total_fs", r.result.total);
-  meta.run("lead_in_fs", r.result.lead_in);
-  meta.run("rank", r.result.rank);
-  meta.run("cores_simulated", r.result.cores);
-  meta.run("exact", r.result.exact);
-  meta.run("instructions_simulated", r.result.instructions);
-  meta.run("replayed_calls", r.result.replayed_calls);
-  meta.run("collective_active_fs", r.result.collective_active);
-  meta.run("collective_exposed_fs", r.result.collective_exposed);
-  meta.run("dropped_events", r.result.dropped_events);
+  meta_rows([&](const char* key, const auto& value, bool = false) { meta.run(key, in_column(value)); }, r);
 }
 
 void write_machine_limits(const Record& r, Database& db) {
@@ -81,7 +66,7 @@ void write_program(const Record& r, Database& db) {
   Statement wait = db.prepare("INSERT INTO waits VALUES(?, ?, ?, ?, ?)");
   for (std::size_t b = 0; b < r.program.blocks.size(); ++b) {
     const isa::Block& one = r.program.blocks[b];
-    block.run(b, one.name, one.sbuf_bytes, one.psum_bytes, one.matmul_flops);
+    write_row(block, one, b);
     for (std::size_t l = 0; l < one.labels.size(); ++l) label.run(b, l, one.labels[l]);
     for (std::size_t i = 0; i < one.instrs.size(); ++i) {
       const isa::Instr& in = one.instrs[i];
@@ -98,43 +83,28 @@ void write_program(const Record& r, Database& db) {
   }
 }
 
-/// Binds the columns of an EngineTime after `key`.
-template <class... Key>
-void write_engine(Statement& statement, const hw::EngineTime& t, const Key&... key) {
-  const auto& w = t.waiting;
-  static_assert(hw::kHoldCount == 8, "a cause of waiting is a column of the tables: add it there");
-  statement.run(key..., t.busy, t.idle, t.instructions, w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7]);
-}
-
 void write_calls(const Record& r, Database& db) {
   Statement engine = db.prepare("INSERT INTO engines VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   Statement call = db.prepare("INSERT INTO calls VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   Statement part = db.prepare("INSERT INTO call_engines VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   const auto name = [](int e) { return isa::name_of(static_cast<isa::Engine>(e)); };
-  for (int e = 0; e < isa::kEngineCount; ++e) write_engine(engine, r.result.engines[e], name(e));
+  for (int e = 0; e < isa::kEngineCount; ++e) write_row(engine, r.result.engines[e], name(e));
   for (std::size_t c = 0; c < r.result.calls.size(); ++c) {
     const hw::CallTime& t = r.result.calls[c];
-    const auto& await = r.program.calls[c].await;
-    static_assert(isa::kCcQueues == 2, "a queue is a column of the table: add it there");
-    call.run(c, t.block, t.layer, isa::name_of(t.phase), t.replayed, t.begin, t.end, t.dma.transfers, t.dma.descriptors,
-             t.dma.read_bytes, t.dma.written_bytes, t.dma.active, t.dma.engine_busy, await[0], await[1]);
-    for (int e = 0; e < isa::kEngineCount; ++e) write_engine(part, t.engines[e], c, name(e));
+    columns([&](const auto&... values) { call.run(c, in_column(values)...); }, t, r.program.calls[c].await);
+    for (int e = 0; e < isa::kEngineCount; ++e) write_row(part, t.engines[e], c, name(e));
   }
 }
 
 void write_work(const Record& r, Database& db) {
   Statement op = db.prepare("INSERT INTO ops VALUES(?, ?, ?, ?, ?, ?, ?)");
-  for (const hw::OpTime& t : r.result.ops)
-    op.run(t.block, t.label, isa::name_of(t.op), isa::name_of(t.engine), t.count, t.busy, t.waiting);
+  for (const hw::OpTime& t : r.result.ops) write_row(op, t);
   Statement collective = db.prepare("INSERT INTO collectives VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)");
-  for (const hw::CollectiveTime& t : r.result.collectives)
-    collective.run(isa::name_of(t.op), t.queue, t.ranks, t.call, t.bytes, t.link_bytes, t.issued, t.begin, t.end);
+  for (const hw::CollectiveTime& t : r.result.collectives) write_row(collective, t);
   Statement point = db.prepare("INSERT INTO roofline VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-  for (const RoofPoint& p : r.roofline)
-    point.run(p.op, p.engine, p.seconds, p.matmul_flops, p.element_flops, p.hbm_bytes, p.intensity, p.achieved, p.roof,
-              p.share_of_roof);
+  for (const RoofPoint& p : r.roofline) write_row(point, p);
   Statement stat = db.prepare("INSERT INTO stats VALUES(?, ?, ?, ?)");
-  for (const Stat& s : r.stats) stat.run(s.name, s.value, s.unit, s.text);
+  for (const Stat& s : r.stats) write_row(stat, s);
   Statement event = db.prepare("INSERT INTO events VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)");
   for (const hw::TraceEvent& e : r.result.events)
     event.run(e.rank, kTracks.at(static_cast<std::size_t>(e.track)), e.lane, e.call, e.instr, e.begin, e.end, e.waited,
