@@ -107,11 +107,7 @@ void add_ablate(CLI::App& app) {
       ->required();
   app.add_option("--only", options->only, "figures to compute beside time and memory; default: all")
       ->type_name("time|batch|numbers");
-  add_settings(app, "ablate", options->settings);
-  app.final_callback([options, &app] {
-    finish_settings(app, "ablate", options->settings);
-    ablate(*options);
-  });
+  act_with_settings(app, "ablate", options, ablate);
 }
 
 }  // namespace cli

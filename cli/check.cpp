@@ -86,11 +86,7 @@ void add_check(CLI::App& app) {
                  "a program (.hlo, .pb, .mlir), a folder of the compile cache, or a workload")
       ->required();
   app.add_flag("--fail_on_risk,--fail-on-risk", options->strict, "exit 1 for risks too");
-  add_settings(app, "check", options->settings);
-  app.final_callback([options, &app] {
-    finish_settings(app, "check", options->settings);
-    check(*options);
-  });
+  act_with_settings(app, "check", options, check);
 }
 
 void add_explain(CLI::App& app) {

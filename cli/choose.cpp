@@ -245,11 +245,7 @@ void add_choose(CLI::App& app) {
   add_counts(app, "--micro_batch_sizes", options->space.micro_batches,
              "sequences of a micro-batch to try, with commas");
   add_tables_flag(app, options->tables.asked);
-  add_settings(app, "choose", options->settings);
-  app.final_callback([options, &app] {
-    finish_settings(app, "choose", options->settings);
-    choose(*options);
-  });
+  act_with_settings(app, "choose", options, choose);
 }
 
 }  // namespace cli

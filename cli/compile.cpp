@@ -135,11 +135,7 @@ void add_compile(CLI::App& app) {
                  "of a job that generates text: what reads the prompts, or adds a token to long ones; default: token")
       ->type_name("prompt|token");
   app.add_flag("--explain", options->explain, "print what each pass changed, and the time and the bytes that it saved");
-  add_settings(app, "compile", options->settings);
-  app.final_callback([options, &app] {
-    finish_settings(app, "compile", options->settings);
-    compile(*options);
-  });
+  act_with_settings(app, "compile", options, compile);
 }
 
 }  // namespace cli

@@ -198,11 +198,7 @@ void add_cost(CLI::App& app) {
   app.add_flag("--largest_batch", options->largest_batch, "also search for the largest batch that fits on a core");
   app.add_option("--prices", options->prices, "price file [analysis/cost/prices/aws.toml]");
   add_tables_flag(app, options->tables.asked);
-  add_settings(app, "cost", options->settings);
-  app.final_callback([options, &app] {
-    finish_settings(app, "cost", options->settings);
-    cost(*options);
-  });
+  act_with_settings(app, "cost", options, cost);
 }
 
 }  // namespace cli

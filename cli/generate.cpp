@@ -120,11 +120,7 @@ void add_generate(CLI::App& app) {
          "a folder with weights and tokenizer (Hugging Face's or llama2.c's), or a name (llama2-7b) for time only")
       ->required();
   add_tables_flag(app, options->tables.asked);
-  add_settings(app, "generate", options->settings);
-  app.final_callback([options, &app] {
-    finish_settings(app, "generate", options->settings);
-    generate(*options);
-  });
+  act_with_settings(app, "generate", options, generate);
 }
 
 }  // namespace cli

@@ -127,11 +127,8 @@ void add_numerics(CLI::App& app) {
   app.add_option("--seeds", options->seeds, "trainings of the workload in each format, from --seed on")
       ->check(CLI::Range(1, 1000));
   app.add_option("--formats", options->formats, "number formats to train in, with commas")->capture_default_str();
-  add_settings(app, "run", options->settings);  // the training is a run
-  app.final_callback([options, &app] {
-    finish_settings(app, "run", options->settings);
-    print_numerics(app, *options);
-  });
+  // The training is a run.
+  act_with_settings(app, "run", options, [&app](const auto& given) { print_numerics(app, given); });
 }
 
 }  // namespace cli

@@ -20,6 +20,16 @@ void add_settings(CLI::App& app, std::string_view verb, trnsim::Settings& settin
 /// --numerics and their like, and refuses settings that contradict each other. Errors: Fault::kUsage.
 void finish_settings(const CLI::App& app, std::string_view verb, trnsim::Settings& settings);
 
+/// Adds the settings that `verb` takes to `app`, whose action, after the parse, finishes them and calls `act`.
+template <class Options, class Act>
+void act_with_settings(CLI::App& app, std::string_view verb, const std::shared_ptr<Options>& options, Act act) {
+  add_settings(app, verb, options->settings);
+  app.final_callback([options, act, verb, &app] {
+    finish_settings(app, verb, options->settings);
+    act(*options);
+  });
+}
+
 /// Adds --tables, which a terminal needs to show an answer's tables.
 void add_tables_flag(CLI::App& app, bool& asked);
 

@@ -296,11 +296,7 @@ void add_run(CLI::App& app) {
                  "with --mode numeric, a program's inputs, saved by numpy.savez: an array for each parameter [random]")
       ->type_name("FILE.npz");
   add_tables_flag(app, options->tables.asked);
-  add_settings(app, "run", options->settings);
-  app.final_callback([options, &app] {
-    finish_settings(app, "run", options->settings);
-    run(*options);
-  });
+  act_with_settings(app, "run", options, run);
 }
 
 }  // namespace cli

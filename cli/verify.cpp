@@ -157,11 +157,7 @@ void add_verify(CLI::App& app) {
   app.add_option("--tolerance_loss", options->tolerance_loss, "largest relative error of a loss");
   app.add_option("--tolerance_gradient", options->tolerance_gradient, "largest relative error of a gradient tensor");
   app.add_option("--tolerance_weight", options->tolerance_weight, "largest relative error of a final weight tensor");
-  add_settings(app, "verify", options->settings);
-  app.final_callback([options, &app] {
-    finish_settings(app, "verify", options->settings);
-    verify_targets(app, *options);
-  });
+  act_with_settings(app, "verify", options, [&app](auto& given) { verify_targets(app, given); });
 }
 
 }  // namespace cli
