@@ -75,6 +75,20 @@ constexpr FamilyRow pictures(std::string_view name, std::string_view type, std::
           [] { return make_model(VitConfig{.kind = kind}); }};
 }
 
+/// A relative of T5.
+template <T5Kind kind>
+constexpr FamilyRow pair(std::string_view name, std::string_view type, std::string_view architecture) {
+  return {name, type, architecture, [](const Keys& keys) { return make_model(read_t5(keys, kind)); },
+          [] { return make_model(blank_t5(kind)); }};
+}
+
+/// A relative of BART.
+template <BartKind kind>
+constexpr FamilyRow pair(std::string_view name, std::string_view type, std::string_view architecture) {
+  return {name, type, architecture, [](const Keys& keys) { return make_model(read_bart(keys, kind)); },
+          [] { return make_model(blank_bart(kind)); }};
+}
+
 /// A relative of BERT.
 template <BertKind kind>
 constexpr FamilyRow encoder(std::string_view type, std::string_view architecture) {
@@ -131,8 +145,7 @@ constexpr std::array kFamilies = {
     FamilyRow{"MobileBERT", "mobilebert", "MobileBert",
               [](const Keys& keys) { return make_model(read_mobilebert(keys)); },
               [] { return make_model(MobileBertConfig{}); }},
-    FamilyRow{"Llama", "llama", "Llama", [](const Keys& keys) { return make_model(read_llama(keys)); },
-              [] { return make_model(LlamaConfig{}); }},
+    relative<LlamaKind::kLlama>("llama", "Llama"),
     relative<LlamaKind::kMistral>("mistral", "Mistral"),
     relative<LlamaKind::kQwen2>("qwen2", "Qwen2"),
     relative<LlamaKind::kQwen3>("qwen3", "Qwen3"),
@@ -230,34 +243,17 @@ constexpr std::array kFamilies = {
     pictures<VitKind::kDinov2Registers>("DINOv2 with registers", "dinov2_with_registers", "Dinov2WithRegisters"),
     pictures<VitKind::kMsn>("ViT-MSN", "vit_msn", "ViTMSN"),
     pictures<VitKind::kIjepa>("I-JEPA", "ijepa", "IJepa"),
-    FamilyRow{"T5", "t5", "T5", [](const Keys& keys) { return make_model(read_t5(keys)); },
-              [] { return make_model(T5Config{}); }},
-    FamilyRow{"mT5", "mt5", "MT5", [](const Keys& keys) { return make_model(read_t5(keys, T5Kind::kMt5)); },
-              [] { return make_model(blank_t5(T5Kind::kMt5)); }},
-    FamilyRow{"UMT5", "umt5", "UMT5", [](const Keys& keys) { return make_model(read_t5(keys, T5Kind::kUmt5)); },
-              [] { return make_model(blank_t5(T5Kind::kUmt5)); }},
-    FamilyRow{"BART", "bart", "Bart", [](const Keys& keys) { return make_model(read_bart(keys)); },
-              [] { return make_model(BartConfig{}); }},
-    FamilyRow{"mBART", "mbart", "MBart", [](const Keys& keys) { return make_model(read_bart(keys, BartKind::kMbart)); },
-              [] { return make_model(blank_bart(BartKind::kMbart)); }},
-    FamilyRow{"Marian", "marian", "Marian",
-              [](const Keys& keys) { return make_model(read_bart(keys, BartKind::kMarian)); },
-              [] { return make_model(blank_bart(BartKind::kMarian)); }},
-    FamilyRow{"Pegasus", "pegasus", "Pegasus",
-              [](const Keys& keys) { return make_model(read_bart(keys, BartKind::kPegasus)); },
-              [] { return make_model(blank_bart(BartKind::kPegasus)); }},
-    FamilyRow{"M2M-100", "m2m_100", "M2M100",
-              [](const Keys& keys) { return make_model(read_bart(keys, BartKind::kM2m100)); },
-              [] { return make_model(blank_bart(BartKind::kM2m100)); }},
-    FamilyRow{"PLBART", "plbart", "PLBart",
-              [](const Keys& keys) { return make_model(read_bart(keys, BartKind::kPlbart)); },
-              [] { return make_model(blank_bart(BartKind::kPlbart)); }},
-    FamilyRow{"Blenderbot", "blenderbot", "BlenderbotFor",
-              [](const Keys& keys) { return make_model(read_bart(keys, BartKind::kBlenderbot)); },
-              [] { return make_model(blank_bart(BartKind::kBlenderbot)); }},
-    FamilyRow{"Whisper", "whisper", "WhisperFor",
-              [](const Keys& keys) { return make_model(read_bart(keys, BartKind::kWhisper)); },
-              [] { return make_model(blank_bart(BartKind::kWhisper)); }},
+    pair<T5Kind::kT5>("T5", "t5", "T5"),
+    pair<T5Kind::kMt5>("mT5", "mt5", "MT5"),
+    pair<T5Kind::kUmt5>("UMT5", "umt5", "UMT5"),
+    pair<BartKind::kBart>("BART", "bart", "Bart"),
+    pair<BartKind::kMbart>("mBART", "mbart", "MBart"),
+    pair<BartKind::kMarian>("Marian", "marian", "Marian"),
+    pair<BartKind::kPegasus>("Pegasus", "pegasus", "Pegasus"),
+    pair<BartKind::kM2m100>("M2M-100", "m2m_100", "M2M100"),
+    pair<BartKind::kPlbart>("PLBART", "plbart", "PLBart"),
+    pair<BartKind::kBlenderbot>("Blenderbot", "blenderbot", "BlenderbotFor"),
+    pair<BartKind::kWhisper>("Whisper", "whisper", "WhisperFor"),
 };
 // clang-format on
 

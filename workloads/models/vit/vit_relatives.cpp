@@ -19,6 +19,62 @@ constexpr VitNames kDinov2Names{.up = "mlp.fc1",
                                 .fused = "mlp.weights_in",
                                 .out_gated = "mlp.weights_out"};
 
+/// The dialect of a vision model beside a text model, as CLIP has them.
+VitDialect beside_texts(VitKind kind, std::string_view family, std::string_view type, std::string_view architecture) {
+  return {.kind = kind,
+          .family = family,
+          .type = type,
+          .architecture = architecture,
+          .prefix = "vision_model.",
+          .tokens = {},
+          .heads = {"classifier"},
+          .names = {.layers = "encoder.layers.",
+                    .positions = "embeddings.position_embedding.weight",
+                    .projection = "embeddings.patch_embedding",
+                    .query = "self_attn.q_proj",
+                    .key = "self_attn.k_proj",
+                    .value = "self_attn.v_proj",
+                    .out = "self_attn.out_proj",
+                    .up = "mlp.fc1",
+                    .down = "mlp.fc2",
+                    .norm1 = "layer_norm1",
+                    .norm2 = "layer_norm2"},
+          .flat = true,
+          .reads = VitReads::kMeanOfPatches};
+}
+VitDialect clip() {
+  VitDialect d = beside_texts(VitKind::kClip, "CLIP", "clip", "CLIPForImageClassification");
+  d.tokens = {"class_embedding"}, d.patch_bias = false, d.vision_type = "clip_vision_model";
+  d.names.first_norm = "pre_layrnorm", d.names.last_norm = "";
+  return d;
+}
+VitDialect siglip() {
+  VitDialect d = beside_texts(VitKind::kSiglip, "SigLIP", "siglip", "SiglipForImageClassification");
+  d.names.last_norm = "post_layernorm", d.vision_type = "siglip_vision_model";
+  return d;
+}
+
+VitDialect dinov2() {
+  return {.kind = VitKind::kDinov2,
+          .family = "DINOv2",
+          .type = "dinov2",
+          .architecture = "Dinov2ForImageClassification",
+          .prefix = "dinov2.",
+          .tokens = {"cls_token"},
+          .heads = {"classifier"},
+          .names = kDinov2Names,
+          .reads = VitReads::kBoth,
+          .eps = 1e-6,
+          .scaled = true};
+}
+VitDialect dinov2_registers() {
+  VitDialect d = dinov2();
+  d.kind = VitKind::kDinov2Registers, d.family = "DINOv2 with registers", d.type = "dinov2_with_registers";
+  d.architecture = "Dinov2WithRegistersForImageClassification", d.prefix = "dinov2_with_registers.";
+  d.registers = "register_tokens";
+  return d;
+}
+
 const std::array kVitDialects = {
     VitDialect{VitKind::kVit, "ViT", "vit", "ViTForImageClassification", "vit.", {"cls_token"}, {"classifier"}},
     VitDialect{VitKind::kDeit,
@@ -35,75 +91,10 @@ const std::array kVitDialects = {
                "deit.",
                {"cls_token", "distillation_token"},
                {"cls_classifier", "distillation_classifier"}},
-    VitDialect{.kind = VitKind::kClip,
-               .family = "CLIP",
-               .type = "clip",
-               .architecture = "CLIPForImageClassification",
-               .prefix = "vision_model.",
-               .tokens = {"class_embedding"},
-               .heads = {"classifier"},
-               .names = {.layers = "encoder.layers.",
-                         .positions = "embeddings.position_embedding.weight",
-                         .projection = "embeddings.patch_embedding",
-                         .first_norm = "pre_layrnorm",
-                         .last_norm = "",
-                         .query = "self_attn.q_proj",
-                         .key = "self_attn.k_proj",
-                         .value = "self_attn.v_proj",
-                         .out = "self_attn.out_proj",
-                         .up = "mlp.fc1",
-                         .down = "mlp.fc2",
-                         .norm1 = "layer_norm1",
-                         .norm2 = "layer_norm2"},
-               .flat = true,
-               .patch_bias = false,
-               .reads = VitReads::kMeanOfPatches,
-               .vision_type = "clip_vision_model"},
-    VitDialect{.kind = VitKind::kSiglip,
-               .family = "SigLIP",
-               .type = "siglip",
-               .architecture = "SiglipForImageClassification",
-               .prefix = "vision_model.",
-               .tokens = {},
-               .heads = {"classifier"},
-               .names = {.layers = "encoder.layers.",
-                         .positions = "embeddings.position_embedding.weight",
-                         .projection = "embeddings.patch_embedding",
-                         .last_norm = "post_layernorm",
-                         .query = "self_attn.q_proj",
-                         .key = "self_attn.k_proj",
-                         .value = "self_attn.v_proj",
-                         .out = "self_attn.out_proj",
-                         .up = "mlp.fc1",
-                         .down = "mlp.fc2",
-                         .norm1 = "layer_norm1",
-                         .norm2 = "layer_norm2"},
-               .flat = true,
-               .reads = VitReads::kMeanOfPatches,
-               .vision_type = "siglip_vision_model"},
-    VitDialect{.kind = VitKind::kDinov2,
-               .family = "DINOv2",
-               .type = "dinov2",
-               .architecture = "Dinov2ForImageClassification",
-               .prefix = "dinov2.",
-               .tokens = {"cls_token"},
-               .heads = {"classifier"},
-               .names = kDinov2Names,
-               .reads = VitReads::kBoth,
-               .eps = 1e-6,
-               .scaled = true},
-    VitDialect{.kind = VitKind::kDinov2Registers,
-               .family = "DINOv2 with registers",
-               .type = "dinov2_with_registers",
-               .architecture = "Dinov2WithRegistersForImageClassification",
-               .prefix = "dinov2_with_registers.",
-               .tokens = {"cls_token"},
-               .heads = {"classifier"},
-               .names = kDinov2Names,
-               .reads = VitReads::kBoth,
-               .eps = 1e-6,
-               .scaled = true,
-               .registers = "register_tokens"},
+    clip(),
+    siglip(),
+    dinov2(),
+    dinov2_registers(),
     VitDialect{.kind = VitKind::kMsn,
                .family = "ViT-MSN",
                .type = "vit_msn",
