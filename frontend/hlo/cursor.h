@@ -32,6 +32,17 @@ class Cursor {
   /// Text from an opening bracket to the one that closes it, both included; quotes are respected.
   std::string_view balanced(char open, char close);
 
+  /// "{item, item}" or the same in other brackets; `item` reads one.
+  template <class Item>
+  void list(std::string_view open, std::string_view close, const Item& item) {
+    expect(open);
+    while (peek() != close[0]) {
+      item();
+      if (!accept(",")) break;
+    }
+    expect(close);
+  }
+
   std::uint32_t line();
   /// "FILE:LINE" of the token read last.
   std::string where();

@@ -52,8 +52,7 @@ Shape read_array(Cursor& cursor) {
                 "use one that docs/frontend.md lists");
   shape.element = *element;
   if (cursor.here() != '[' && !is_float(*element) && info(*element).kind == ElementClass::kToken) return shape;
-  cursor.expect("[");
-  while (cursor.peek() != ']') {
+  cursor.list("[", "]", [&] {
     const bool bounded = cursor.accept("<=");
     shape.dims.push_back(cursor.integer("the size of a dimension"));
     if (shape.dims.back() < 0) cursor.fail("a dimension is below 0", "give a size");
@@ -62,9 +61,7 @@ Shape read_array(Cursor& cursor) {
       shape.dynamic.resize(shape.dims.size());
       shape.dynamic.back() = true;
     }
-    if (!cursor.accept(",")) break;
-  }
-  cursor.expect("]");
+  });
   if (!shape.dynamic.empty()) shape.dynamic.resize(shape.dims.size());
   if (cursor.here() == '{') read_layout(cursor, shape);
   if (shape.layout && *shape.layout == Layout{}) shape.layout.reset();
@@ -76,13 +73,8 @@ Shape read_array(Cursor& cursor) {
 Shape read_shape(Cursor& cursor, int depth) {
   if (cursor.peek() != '(') return read_array(cursor);
   if (depth > kDeepestShape) cursor.fail("has more than 100 nested tuples", "flatten them");
-  cursor.expect("(");
   Shape shape{.element = Element::kTuple};
-  while (cursor.peek() != ')') {
-    shape.elements.push_back(read_shape(cursor, depth + 1));
-    if (!cursor.accept(",")) break;
-  }
-  cursor.expect(")");
+  cursor.list("(", ")", [&] { shape.elements.push_back(read_shape(cursor, depth + 1)); });
   return shape;
 }
 

@@ -56,12 +56,7 @@ class TextReader {
 
   void layouts() {
     cursor_.expect("{");
-    cursor_.expect("(");
-    while (cursor_.peek() != ')') {
-      module_.parameter_layouts.push_back(read_shape(cursor_));
-      if (!cursor_.accept(",")) break;
-    }
-    cursor_.expect(")");
+    cursor_.list("(", ")", [&] { module_.parameter_layouts.push_back(read_shape(cursor_)); });
     cursor_.expect("->");
     module_.result_layout = read_shape(cursor_);
     cursor_.expect("}");
@@ -203,12 +198,7 @@ class TextReader {
   std::vector<std::uint32_t> called_list() {
     if (cursor_.peek() != '{') return {called()};
     std::vector<std::uint32_t> out;
-    cursor_.expect("{");
-    while (cursor_.peek() != '}') {
-      out.push_back(called());
-      if (!cursor_.accept(",")) break;
-    }
-    cursor_.expect("}");
+    cursor_.list("{", "}", [&] { out.push_back(called()); });
     return out;
   }
 
@@ -221,12 +211,7 @@ class TextReader {
     } else if (key == "metadata") {
       made.metadata = read_metadata(cursor_);
     } else if (key == "control-predecessors") {
-      cursor_.expect("{");
-      while (cursor_.peek() != '}') {
-        made.control.push_back(operand());
-        if (!cursor_.accept(",")) break;
-      }
-      cursor_.expect("}");
+      cursor_.list("{", "}", [&] { made.control.push_back(operand()); });
     } else if (form) {
       add(made, *form, read_value(cursor_, *form));
       if (key == "operand_layout_constraints") add(made, *form_named("constrain_layout", made.opcode), std::int64_t{1});

@@ -91,8 +91,7 @@ Rows read_convolution(Cursor& cursor) {
 
 Rows read_slices(Cursor& cursor) {
   Rows rows;
-  cursor.expect("{");
-  while (cursor.peek() == '[') {
+  cursor.list("{", "}", [&] {
     cursor.expect("[");
     Ints row{cursor.integer("a start"), 0, 1};
     cursor.expect(":");
@@ -100,20 +99,13 @@ Rows read_slices(Cursor& cursor) {
     if (cursor.accept(":")) row[2] = cursor.integer("a stride");
     cursor.expect("]");
     rows.push_back(std::move(row));
-    if (!cursor.accept(",")) break;
-  }
-  cursor.expect("}");
+  });
   return rows;
 }
 
 Rows read_rows(Cursor& cursor) {
   Rows rows;
-  cursor.expect("{");
-  while (cursor.peek() == '{') {
-    rows.push_back(read_ints(cursor));
-    if (!cursor.accept(",")) break;
-  }
-  cursor.expect("}");
+  cursor.list("{", "}", [&] { rows.push_back(read_ints(cursor)); });
   return rows;
 }
 
@@ -160,12 +152,7 @@ Rows read_padding(Cursor& cursor) {
 
 std::vector<Shape> read_shapes(Cursor& cursor) {
   std::vector<Shape> shapes;
-  cursor.expect("{");
-  while (cursor.peek() != '}') {
-    shapes.push_back(read_shape(cursor));
-    if (!cursor.accept(",")) break;
-  }
-  cursor.expect("}");
+  cursor.list("{", "}", [&] { shapes.push_back(read_shape(cursor)); });
   return shapes;
 }
 
@@ -176,7 +163,7 @@ std::string read_backend(Cursor& cursor) {
 
 // Source: xla_data.proto, OpSharding::Type.
 constexpr std::array<std::string_view, 6> kShardings{"replicated", "maximal", "", "devices", "manual", "unknown"};
-constexpr std::int64_t kMaximal = 1, kTupleSharding = 2, kOther = 3;
+constexpr std::int64_t kTupleSharding = 2, kOther = 3;
 
 void read_devices(Cursor& cursor, Sharding& out) {
   out.type = kOther;
@@ -194,36 +181,27 @@ void read_devices(Cursor& cursor, Sharding& out) {
 
 Ints read_ints(Cursor& cursor) {
   Ints out;
-  cursor.expect("{");
-  while (cursor.peek() != '}') {
-    out.push_back(cursor.integer("a number"));
-    if (!cursor.accept(",")) break;
-  }
-  cursor.expect("}");
+  cursor.list("{", "}", [&] { out.push_back(cursor.integer("a number")); });
   return out;
 }
 
 TextMap read_map(Cursor& cursor) {
   TextMap out;
-  cursor.expect("{");
-  while (cursor.peek() != '}') {
+  cursor.list("{", "}", [&] {
     const std::string key = cursor.peek() == '"' ? cursor.quoted("a name") : std::string{cursor.name("a name")};
     cursor.expect("=");
     if (cursor.peek() == '{')
       out.emplace_back(key, std::string{cursor.balanced('{', '}')});
     else
       out.emplace_back(key, cursor.quoted("a value"));
-    if (!cursor.accept(",")) break;
-  }
-  cursor.expect("}");
+  });
   std::ranges::sort(out);
   return out;
 }
 
 std::vector<Aliasing> read_aliases(Cursor& cursor) {
   std::vector<Aliasing> out;
-  cursor.expect("{");
-  while (cursor.peek() != '}') {
+  cursor.list("{", "}", [&] {
     Aliasing one;
     if (cursor.peek() == '{') {
       one.output = read_ints(cursor);
@@ -235,9 +213,7 @@ std::vector<Aliasing> read_aliases(Cursor& cursor) {
     if (cursor.accept(",")) one.kind = cursor.name("may-alias or must-alias") == "must-alias" ? 2 : 1;
     cursor.expect(")");
     out.push_back(std::move(one));
-    if (!cursor.accept(",")) break;
-  }
-  cursor.expect("}");
+  });
   return out;
 }
 
