@@ -14,27 +14,17 @@ namespace {
 
 using Numbers = Samples::Numbers;
 
-constexpr std::int64_t kScoreWidth = 24;  // of a row in the samples
-constexpr std::size_t kScoreRows = 4, kSoftmaxBehind = 16, kMostSteps = 12;
+constexpr std::size_t kSoftmaxBehind = 16, kMostSteps = 12;
 constexpr double kHidden = -1e8;       // the score of a hidden key is below it
 constexpr double kScoreFloor = 1e-3;   // below it differences count as they are
 constexpr std::int64_t kWidest = 256;  // of a head
 
-Numbers scores_at_samples(double seed) {
-  Numbers out;
-  for (std::size_t i = 0; i < kScoreRows * kScoreWidth; ++i) {
-    const double place = seed * static_cast<double>(i * (2 + i / kScoreWidth) + 1);
-    out.push_back(3 * (place - std::floor(place)) - 1.3);
-  }
-  return out;
-}
-
 Numbers softmax_of(const Numbers& x) {
   Numbers out(x.size());
-  for (std::size_t row = 0; row < x.size(); row += kScoreWidth) {
+  for (std::size_t row = 0; row < x.size(); row += kSampleWidth) {
     double sum = 0;
-    for (std::size_t c = row; c < row + kScoreWidth; ++c) sum += std::exp(x[c]);
-    for (std::size_t c = row; c < row + kScoreWidth; ++c) out[c] = std::exp(x[c]) / sum;
+    for (std::size_t c = row; c < row + kSampleWidth; ++c) sum += std::exp(x[c]);
+    for (std::size_t c = row; c < row + kSampleWidth; ++c) out[c] = std::exp(x[c]) / sum;
   }
   return out;
 }
@@ -118,8 +108,8 @@ bool AttentionSearch::softmax_behind(AttentionUse& use, ValueId operand) const {
   std::ranges::sort(from);  // the furthest first: softmax of x less its largest number is that of x
   for (const ValueId x : from) {
     if (x == operand || function_.type(x).dims != type.dims || !is_float(function_.type(x).element)) continue;
-    const Numbers at = scores_at_samples(0.6180339887498949);
-    Samples samples{module_, function_, producers_, x, at, {.by_rows = true, .width = kScoreWidth, .losses = true}};
+    const Numbers at = row_samples(0.6180339887498949, 3, -1.3);
+    Samples samples{module_, function_, producers_, x, at, {.by_rows = true, .width = kSampleWidth, .losses = true}};
     const Numbers* found = samples.of(operand);
     if (!found || !samples.others().empty() || !samples.columns().empty() || !samples.rows().empty()) continue;
     if (difference(*found, softmax_of(at), kScoreFloor) >= 4 * samples.tolerance()) continue;

@@ -12,26 +12,16 @@ namespace {
 
 using Numbers = Samples::Numbers;
 
-constexpr std::int64_t kGradientWidth = 24;  // of a row in the samples
-constexpr std::size_t kGradientRows = 4, kMostFollowed = 40;
+constexpr std::size_t kMostFollowed = 40;
 constexpr double kGradientFloor = 1e-3;  // below it differences count as they are
-
-Numbers gradient_samples(double seed, double from) {
-  Numbers out;
-  for (std::size_t i = 0; i < kGradientRows * kGradientWidth; ++i) {
-    const double place = seed * static_cast<double>(i * (3 + i / kGradientWidth) + 1);
-    out.push_back(place - std::floor(place) + from);
-  }
-  return out;
-}
 
 /// p (x - the sum of x p), by rows.
 Numbers softmax_gradient(const Numbers& x, const Numbers& p) {
   Numbers out(x.size());
-  for (std::size_t row = 0; row < x.size(); row += kGradientWidth) {
+  for (std::size_t row = 0; row < x.size(); row += kSampleWidth) {
     double sum = 0;
-    for (std::size_t c = row; c < row + kGradientWidth; ++c) sum += x[c] * p[c];
-    for (std::size_t c = row; c < row + kGradientWidth; ++c) out[c] = p[c] * (x[c] - sum);
+    for (std::size_t c = row; c < row + kSampleWidth; ++c) sum += x[c] * p[c];
+    for (std::size_t c = row; c < row + kSampleWidth; ++c) out[c] = p[c] * (x[c] - sum);
   }
   return out;
 }
@@ -109,10 +99,10 @@ std::optional<ValueId> AttentionSearch::scores_gradient(const AttentionUse& use,
   }
   if (!x) return {};
   std::ranges::sort(all);
-  const Numbers at = gradient_samples(0.7548776662466927, -0.5), p = gradient_samples(0.5698402909980532, 0.02);
+  const Numbers at = row_samples(0.7548776662466927, 1, -0.5), p = row_samples(0.5698402909980532, 1, 0.02);
   for (const ValueId v : all) {
     if (v == *x || function_.type(v).dims != dims || !is_float(function_.type(v).element)) continue;
-    Samples samples{module_, function_, producers_, *x, at, {.by_rows = true, .width = kGradientWidth}};
+    Samples samples{module_, function_, producers_, *x, at, {.by_rows = true, .width = kSampleWidth}};
     samples.know(use.p, p);
     const Numbers* found = samples.of(v);
     if (!found || !samples.others().empty() || !samples.rows().empty()) continue;

@@ -17,19 +17,8 @@ namespace {
 
 using Numbers = Samples::Numbers;
 
-constexpr std::int64_t kWidth = 24;  // of a row in the samples
 constexpr std::size_t kSampleRows = 5, kLossBehind = 12, kLossReaders = 60;
 constexpr double kLossFloor = 1e-2;  // below it differences count as they are
-
-Numbers logits() {
-  Numbers out;
-  for (std::size_t i = 0; i < kSampleRows * kWidth; ++i) {
-    const std::size_t row = i / kWidth;
-    const double place = 0.6180339887498949 * static_cast<double>(i * (3 + row) + 1);
-    out.push_back(4 * (place - std::floor(place)) - 1.7);
-  }
-  return out;
-}
 
 /// The parts of a loss, each a number of a row.
 enum LossPart : std::size_t { kMost, kSum, kLog, kLogSum, kChosen, kLoss, kCount, kParts };
@@ -43,17 +32,17 @@ Loss loss_of(const Numbers& x, const Samples& samples) {
   Loss out;
   for (Numbers& part : out.parts) part.resize(x.size());
   out.gradient.resize(x.size());
-  for (std::size_t row = 0; row * kWidth < x.size(); ++row) {
-    const auto* at = x.data() + row * kWidth;
-    const double most = *std::max_element(at, at + kWidth);
+  for (std::size_t row = 0; row * kSampleWidth < x.size(); ++row) {
+    const auto* at = x.data() + row * kSampleWidth;
+    const double most = *std::max_element(at, at + kSampleWidth);
     double sum = 0;
-    for (std::size_t c = 0; c < kWidth; ++c) sum += std::exp(at[c] - most);
+    for (std::size_t c = 0; c < kSampleWidth; ++c) sum += std::exp(at[c] - most);
     const auto label = static_cast<std::size_t>(samples.label_of(row));
     const double log = std::log(sum), chosen = at[label];
-    for (std::size_t c = 0; c < kWidth; ++c) {
+    for (std::size_t c = 0; c < kSampleWidth; ++c) {
       const std::array<double, kParts> numbers{most, sum, log, log + most, chosen, log + most - chosen, 1};
-      for (std::size_t part = 0; part < kParts; ++part) out.parts[part][row * kWidth + c] = numbers[part];
-      out.gradient[row * kWidth + c] = std::exp(at[c] - most) / sum - (c == label ? 1 : 0);
+      for (std::size_t part = 0; part < kParts; ++part) out.parts[part][row * kSampleWidth + c] = numbers[part];
+      out.gradient[row * kSampleWidth + c] = std::exp(at[c] - most) / sum - (c == label ? 1 : 0);
     }
   }
   return out;
@@ -107,7 +96,7 @@ class LossSearch {
  private:
   std::optional<LossUse> of(ValueId x, ValueId exponentials) const {
     LossUse out{.x = x};
-    const Numbers at = logits();
+    const Numbers at = row_samples(0.6180339887498949, 4, -1.7, kSampleRows);
     for (const ValueId v : followers(x, exponentials)) take(out, v, at);
     std::erase_if(out.columns, [&](const LossColumn& c) { return c.labels && c.labels != out.labels; });
     const bool any = out.gradient || std::ranges::any_of(out.columns, [](const LossColumn& c) {
@@ -143,7 +132,7 @@ class LossSearch {
   }
 
   Samples sampled(ValueId x, const Numbers& at, int draw) const {
-    const SampleForm form{.by_rows = true, .width = kWidth, .losses = true, .draw = draw};
+    const SampleForm form{.by_rows = true, .width = kSampleWidth, .losses = true, .draw = draw};
     return {module_, function_, producers_, x, at, form};
   }
 

@@ -304,4 +304,13 @@ Samples::Numbers Samples::drawn(bool same_rows) const {
   return out;
 }
 
+Samples::Numbers row_samples(double seed, double span, double least, std::size_t rows) {
+  Samples::Numbers out;
+  for (std::size_t i = 0; i < rows * kSampleWidth; ++i) {
+    const double place = seed * static_cast<double>(i * (3 + i / kSampleWidth) + 1);
+    out.push_back(span * (place - std::floor(place)) + least);
+  }
+  return out;
+}
+
 }  // namespace trnsim::frontend::rewrite

@@ -17,6 +17,8 @@
 
 namespace trnsim::frontend::rewrite {
 
+inline constexpr std::int64_t kSampleWidth = 24;  // of a row in the samples
+
 /// The expressions that are followed.
 struct SampleForm {
   bool by_rows = false;    // the variable's numbers are whole rows of it; else functions of each element alone
@@ -89,6 +91,8 @@ std::optional<ValueId> labels_of(const Function& function, const Producers& prod
 bool is_analytic(const Node& node);
 /// The one number of a constant, or of its broadcast.
 std::optional<double> number_of(const Function& function, const Producers& producers, ValueId value);
+/// Numbers of `rows` rows in [least, least + span), no two rows alike; another seed gives others.
+Samples::Numbers row_samples(double seed, double span, double least, std::size_t rows = 4);
 /// The largest difference, in units of the larger of |expected| and `least`.
 double difference(const Samples::Numbers& found, const Samples::Numbers& expected, double least);
 
