@@ -53,12 +53,6 @@ def into(dst, call, *args, **settings):
     return DONE
 
 
-def same_name(name):
-    """The name of an instruction, for schedules and profiles: a string or None."""
-    if name is not None and not isinstance(name, str):
-        raise error(f"the name of an instruction is {type(name).__name__}", "give a string")
-
-
 def doubted(text):
     """Warns of a line of the kernel, once."""
     doubt = (_core._line(), text)
