@@ -76,6 +76,8 @@ class Emitter {
   Tile hbm_row(ValueId id, std::int64_t row, std::int64_t parts, std::int64_t col, std::int64_t cols);
   /// `count` elements from element `begin` on, as [parts, count / parts].
   Tile hbm_flat(ValueId id, std::int64_t begin, std::int64_t parts, std::int64_t cols, std::int64_t row_elements);
+  /// All of a tensor as one row, as collectives take it.
+  Tile hbm_whole(ValueId id) { return hbm_flat(id, 0, 1, value(id).elements(), 0); }
 
   // --- data movement; of two engines that could, the one that is done first takes it
   void load(const Tile& dst, const Tile& src);

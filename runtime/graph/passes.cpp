@@ -179,28 +179,28 @@ void use_first(Graph& graph, NodeId n) {
     graph.replace(graph.node(n).out[o], graph.node(first).out[o]);
 }
 
-}  // namespace
-
-std::size_t use_flash_attention(Graph& graph) {
+/// Calls `rewrite` for each node that is left. Returns how many it changed.
+template <class Rewrite>
+std::size_t rewrite_nodes(Graph& graph, const Rewrite& rewrite) {
   std::size_t count = 0;
   for (NodeId n = 0; n < graph.node_count(); ++n) {
     const Op* op = graph.node(n).op;
-    if (!op || !op->use_flash || !op->use_flash(graph, n)) continue;
+    if (!op || !rewrite(*op, n)) continue;
     ++count;
     use_first(graph, n);
   }
   return count;
 }
 
+}  // namespace
+
+std::size_t use_flash_attention(Graph& graph) {
+  return rewrite_nodes(graph, [&](const Op& op, NodeId n) { return op.use_flash && op.use_flash(graph, n); });
+}
+
 std::size_t tile_long_rows(Graph& graph, const isa::Geometry& geometry) {
-  std::size_t count = 0;
-  for (NodeId n = 0; n < graph.node_count(); ++n) {
-    const Op* op = graph.node(n).op;
-    if (!op || !op->tile_long_rows || !op->tile_long_rows(graph, n, geometry)) continue;
-    ++count;
-    use_first(graph, n);
-  }
-  return count;
+  return rewrite_nodes(
+      graph, [&](const Op& op, NodeId n) { return op.tile_long_rows && op.tile_long_rows(graph, n, geometry); });
 }
 
 namespace {

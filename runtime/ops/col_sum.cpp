@@ -93,10 +93,10 @@ void accumulate_lower(Emitter& e, const Node& node) {
   const Value &sum = e.value(node.in[0]), &x = e.value(node.in[1]);
   const Flat flat{sum.elements()};
   for_tiles(flat, sum.dtype, [&](std::int64_t c, std::int64_t cols) {
-    const Tile old = e.loaded(sum.dtype, e.hbm_flat(node.in[0], c, flat.parts, cols, flat.cols));
-    const Tile more = e.loaded(x.dtype, e.hbm_flat(node.in[1], c, flat.parts, cols, flat.cols));
+    const Tile old = e.loaded(sum.dtype, flat.at(e, node.in[0], c, cols));
+    const Tile more = e.loaded(x.dtype, flat.at(e, node.in[1], c, cols));
     e.tensor_tensor(old, old, Alu::kAdd, more);
-    e.store(e.hbm_flat(node.out[0], c, flat.parts, cols, flat.cols), old);
+    e.store(flat.at(e, node.out[0], c, cols), old);
   });
 }
 

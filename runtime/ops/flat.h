@@ -23,6 +23,8 @@ struct Flat {
       if (elements % p == 0) parts = p;
     cols = elements / parts;
   }
+  /// Columns [c, c + n) of such a tensor.
+  Tile at(Emitter& e, ValueId v, std::int64_t c, std::int64_t n) const { return e.hbm_flat(v, c, parts, n, cols); }
 };
 
 template <class F>
@@ -36,7 +38,7 @@ class FlatTiles {
  protected:
   FlatTiles(Emitter& e, const Node& node) : e_{e}, node_{node}, flat_{e.value(node.in[0]).elements()} {}
 
-  Tile at(ValueId v, std::int64_t c, std::int64_t cols) { return e_.hbm_flat(v, c, flat_.parts, cols, flat_.cols); }
+  Tile at(ValueId v, std::int64_t c, std::int64_t cols) { return flat_.at(e_, v, c, cols); }
   /// Operand i, loaded.
   Tile get(std::size_t i, std::int64_t c, std::int64_t cols) {
     return e_.loaded(e_.value(node_.in[i]).dtype, at(node_.in[i], c, cols));

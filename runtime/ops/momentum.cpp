@@ -34,22 +34,21 @@ Tensors momentum_forward(const Attrs& attrs, std::span<const Tensor> in) {
 void momentum_lower(Emitter& e, const Node& node) {
   const auto& a = node.attrs.as<OptimizerAttrs>();
   const Flat flat{e.value(node.in[0]).elements()};
-  const auto at = [&](ValueId v, std::int64_t c, std::int64_t cols) {
-    return e.hbm_flat(v, c, flat.parts, cols, flat.cols);
-  };
   const Tile inputs = e.loaded(Dtype::kFp32, e.hbm_row(node.in[3], 0, flat.parts, 0, kOptimizerInputs));
   const Tile clip = e.loaded(Dtype::kFp32, e.hbm_row(node.in[4], 0, flat.parts, 0, 1));
   const Tile rate = e.sbuf(Dtype::kFp32, flat.parts, 1);
   e.tensor_scalar(rate, columns(inputs, kLearningRate, 1), Alu::kMul, -1.0F);
   for_tiles(flat, e.value(node.in[0]).dtype, [&](std::int64_t c, std::int64_t cols) {
-    const auto get = [&](std::size_t i) { return e.loaded(e.value(node.in[i]).dtype, at(node.in[i], c, cols)); };
+    const auto get = [&](std::size_t i) {
+      return e.loaded(e.value(node.in[i]).dtype, flat.at(e, node.in[i], c, cols));
+    };
     const Tile w = get(0), g = get(1), m = get(2), step = e.sbuf(Dtype::kFp32, flat.parts, cols);
     e.tensor_scalar(step, g, Alu::kMul, clip);
     if (a.decays) e.scalar_tensor_tensor(step, w, Alu::kMul, columns(inputs, kWeightDecay, 1), Alu::kAdd, step);
     e.scalar_tensor_tensor(m, m, Alu::kMul, static_cast<float>(a.beta1), Alu::kAdd, step);
     e.scalar_tensor_tensor(w, m, Alu::kMul, rate, Alu::kAdd, w);
-    e.store(at(node.out[0], c, cols), w);
-    e.store(at(node.out[1], c, cols), m);
+    e.store(flat.at(e, node.out[0], c, cols), w);
+    e.store(flat.at(e, node.out[1], c, cols), m);
   });
 }
 

@@ -99,18 +99,15 @@ Tensors sgd_forward(const Attrs&, std::span<const Tensor> in) {
 
 void sgd_lower(Emitter& e, const Node& node) {
   const Flat flat{e.value(node.in[0]).elements()};
-  const auto at = [&](ValueId v, std::int64_t c, std::int64_t cols) {
-    return e.hbm_flat(v, c, flat.parts, cols, flat.cols);
-  };
   const Tile inputs = e.loaded(Dtype::kFp32, e.hbm_row(node.in[2], 0, flat.parts, 0, kOptimizerInputs));
   const Tile rate = e.sbuf(Dtype::kFp32, flat.parts, 1);
   e.tensor_scalar(rate, columns(inputs, kRate, 1), Alu::kMul, -1.0F);
   for_tiles(flat, e.value(node.in[0]).dtype, [&](std::int64_t c, std::int64_t cols) {
-    const Tile w = e.loaded(e.value(node.in[0]).dtype, at(node.in[0], c, cols));
-    const Tile g = e.loaded(e.value(node.in[1]).dtype, at(node.in[1], c, cols));
+    const Tile w = e.loaded(e.value(node.in[0]).dtype, flat.at(e, node.in[0], c, cols));
+    const Tile g = e.loaded(e.value(node.in[1]).dtype, flat.at(e, node.in[1], c, cols));
     const Tile out = e.sbuf(w.dtype, flat.parts, cols);
     e.scalar_tensor_tensor(out, g, Alu::kMul, rate, Alu::kAdd, w);
-    e.store(at(node.out[0], c, cols), out);
+    e.store(flat.at(e, node.out[0], c, cols), out);
   });
 }
 
@@ -136,7 +133,7 @@ void squares_lower(Emitter& e, const Node& node) {
   for (const ValueId v : node.in) {
     const Flat flat{e.value(v).elements()};
     for_tiles(flat, e.value(v).dtype, [&](std::int64_t c, std::int64_t cols) {
-      const Tile g = e.loaded(e.value(v).dtype, e.hbm_flat(v, c, flat.parts, cols, flat.cols));
+      const Tile g = e.loaded(e.value(v).dtype, flat.at(e, v, c, cols));
       const Tile waste = e.sbuf(g.dtype, flat.parts, cols), sum = columns(partitions(sums, flat.parts), next++, 1);
       e.activation(waste, Fn::kSquare, g, 1.0F, 0.0F, &sum);
     });
@@ -191,23 +188,26 @@ void clip_lower(Emitter& e, const Node& node) {
 
 // ---- gradients of all ranks
 
-/// Each operand becomes its sum over the ranks of attrs.group, in place; they are adjacent in HBM (one bucket).
-std::vector<Shape> bucket_sum_infer(const Contract& c) {
+/// The tensors of a bucket, operands `first` and on, each in place. Errors: they and operand 0 have several types.
+std::vector<Shape> bucket_in_place(const Contract& c, std::size_t first, std::string_view fix) {
   std::vector<Shape> out;
-  for (std::size_t i = 0; i < c.inputs(); ++i) {
-    if (c.in(i).dtype != c.in(0).dtype) c.fail("a bucket has one type", "put tensors of other types into another one");
+  for (std::size_t i = first; i < c.inputs(); ++i) {
+    if (c.in(i).dtype != c.in(0).dtype) c.fail("a bucket has one type", fix);
     out.push_back({c.in(i).rows, c.in(i).cols, c.in(i).dtype, c.node.in[i]});
   }
   return out;
+}
+
+/// Each operand becomes its sum over the ranks of attrs.group, in place; they are adjacent in HBM (one bucket).
+std::vector<Shape> bucket_sum_infer(const Contract& c) {
+  return bucket_in_place(c, 0, "put tensors of other types into another one");
 }
 
 Tensors bucket_sum_forward(const Attrs&, std::span<const Tensor> in) { return {in.begin(), in.end()}; }
 
 /// A bucket as one row, from its first tensor on.
 Tile whole_bucket(Emitter& e, const std::vector<ValueId>& values, std::int64_t ranks) {
-  Tile all = e.hbm_flat(values[0], 0, 1, 1, 0);
-  all.free[0].size = static_cast<std::uint32_t>(bucket_elements(e.graph(), values, ranks));
-  return all;
+  return e.hbm_flat(values[0], 0, 1, bucket_elements(e.graph(), values, ranks), 0);
 }
 
 void reduce_lower(Emitter& e, const Node& node) {
@@ -245,26 +245,19 @@ Tensors bucket_scatter_forward(const Attrs& attrs, std::span<const Tensor> in) {
 }
 
 void bucket_scatter_lower(Emitter& e, const Node& node) {
-  Tile part = e.hbm_flat(node.out[0], 0, 1, 1, 0);
-  part.free[0].size = static_cast<std::uint32_t>(e.value(node.out[0]).elements());
   e.emit({.op = Opcode::kReduceScatter,
           .engine = isa::Engine::kSync,
           .alu0 = Alu::kAdd,
           .queue = kGradientQueue,
           .group = node.attrs.as<CollectiveAttrs>().group,
-          .dst = part,
+          .dst = e.hbm_whole(node.out[0]),
           .a = whole_bucket(e, node.in, node.attrs.as<CollectiveAttrs>().ranks)});
 }
 
 /// Each rank's part of a bucket of parameters, put into all of them. Shapes: part [1, bucket / ranks], the parameters
 /// -> the parameters, in place.
 std::vector<Shape> bucket_gather_infer(const Contract& c) {
-  std::vector<Shape> out;
-  for (std::size_t i = 1; i < c.inputs(); ++i) {
-    if (c.in(i).dtype != c.in(0).dtype) c.fail("a bucket has one type", "round the part before it is gathered");
-    out.push_back({c.in(i).rows, c.in(i).cols, c.in(i).dtype, c.node.in[i]});
-  }
-  return out;
+  return bucket_in_place(c, 1, "round the part before it is gathered");
 }
 
 Tensors bucket_gather_forward(const Attrs&, std::span<const Tensor> in) {
@@ -278,8 +271,7 @@ Tensors bucket_gather_forward(const Attrs&, std::span<const Tensor> in) {
 }
 
 void bucket_gather_lower(Emitter& e, const Node& node) {
-  Tile part = e.hbm_flat(node.in[0], 0, 1, 1, 0);
-  part.free[0].size = static_cast<std::uint32_t>(e.value(node.in[0]).elements());
+  const Tile part = e.hbm_whole(node.in[0]);
   e.emit({.op = Opcode::kAllGather,
           .engine = isa::Engine::kSync,
           .queue = kGradientQueue,

@@ -7,13 +7,6 @@
 namespace runtime {
 namespace {
 
-/// All of a tensor as one row, as collectives take it.
-Tile message(Emitter& e, ValueId v) {
-  Tile tile = e.hbm_flat(v, 0, 1, 1, 0);
-  tile.free[0].size = static_cast<std::uint32_t>(e.value(v).elements());
-  return tile;
-}
-
 /// The other direction of the same pair, for a gradient of the same shape.
 ReceiveAttrs answer(const Graph& graph, const Node& node, ValueId like) {
   const Value& value = graph.value(like);
@@ -41,7 +34,7 @@ void stage_send_lower(Emitter& e, const Node& node) {
           .queue = kActivationQueue,
           .group = node.attrs.as<SendAttrs>().group,
           .peer = node.attrs.as<SendAttrs>().peer,
-          .a = message(e, node.in[0])});
+          .a = e.hbm_whole(node.in[0])});
 }
 
 /// The message of member attrs.peer of the pair in replica group attrs.group. Its gradient goes back there.
@@ -69,7 +62,7 @@ void stage_receive_lower(Emitter& e, const Node& node) {
           .queue = kActivationQueue,
           .group = node.attrs.as<ReceiveAttrs>().group,
           .peer = node.attrs.as<ReceiveAttrs>().peer,
-          .dst = message(e, node.out[0])});
+          .dst = e.hbm_whole(node.out[0])});
 }
 
 }  // namespace

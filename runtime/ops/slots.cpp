@@ -242,17 +242,12 @@ void exchange_backward(Backward& b, const Node& node) {
 }
 
 void exchange_lower(Emitter& e, const Node& node) {
-  const auto flat = [&](ValueId v) {
-    Tile tile = e.hbm_flat(v, 0, 1, 1, 0);
-    tile.free[0].size = static_cast<std::uint32_t>(e.value(v).elements());
-    return tile;
-  };
   e.emit({.op = Opcode::kAllToAll,
           .engine = isa::Engine::kSync,
           .queue = kActivationQueue,
           .group = node.attrs.as<CollectiveAttrs>().group,
-          .dst = flat(node.out[0]),
-          .a = flat(node.in[0])});
+          .dst = e.hbm_whole(node.out[0]),
+          .a = e.hbm_whole(node.in[0])});
 }
 
 /// The router's loss: attrs.alpha * sum of load * mass; the load counts as a constant. Shapes: load, mass [1, E] ->
