@@ -59,13 +59,17 @@ struct BoundRow {
   double (*bound)(Lowerer&, const runtime::Node&);
 };
 
+constexpr bool is_signed(Dtype dtype) {
+  return dtype == Dtype::kInt32 || dtype == Dtype::kInt16 || dtype == Dtype::kInt8;
+}
+
 double bound_of(Lowerer& l, runtime::ValueId value) {
   const runtime::Graph& graph = l.graph();
   static constexpr std::array kRows = {BoundRow{&runtime::kRamp, ramp_bound}, BoundRow{&runtime::kMove, copy_bound},
                                        BoundRow{&runtime::kView, copy_bound},
                                        BoundRow{&runtime::kElement, element_bound}};
   const Dtype dtype = graph.value(value).dtype;
-  const double all = std::exp2(8 * isa::size_of(dtype));
+  const double all = std::exp2(8 * isa::size_of(dtype) - (is_signed(dtype) ? 1 : 0));
   const runtime::NodeId producer = graph.value(value).producer;
   if (!isa::is_integer(dtype) || isa::size_of(dtype) < 4 || producer == runtime::kNoNode)
     return std::min(all, l.constant_bound(value));

@@ -121,25 +121,36 @@ class Program {
   std::int64_t spread_ = 0;  // runs
 };
 
-/// Compiled once, its numbers from the instructions that it is timed by.
+/// As numerics have them: fp32 operands of TensorE are the program's own.
+frontend::LowerOptions lowering(const std::string& numerics, bool computed) {
+  frontend::LowerOptions out{.computed = computed};
+  if (const isa::Dtype type = runtime::numerics(numerics).operand; type != isa::Dtype::kFp32) out.operand = type;
+  return out;
+}
+
+/// Compiled once, its numbers from the instructions that it is timed by. Only a program that differs by the rank's
+/// number, or by a branch that data chooses, has numbers of its own, whose instructions the time leaves out.
 class DeviceProgram {
  public:
   DeviceProgram(const std::string& text, const std::string& file, const std::string& instance_type,
                 const std::string& numerics)
       : module_{text.empty() ? trnsim::load_graph(file) : frontend::read_stablehlo(text, file)},
-        program_{frontend::lower(module_, {.operand = runtime::numerics(numerics).operand}),
-                 hw::load_machine(instance_type)} {}
+        program_{frontend::lower(module_, lowering(numerics, false)), hw::load_machine(instance_type)} {
+    if (program_.timed_only().empty()) return;
+    frontend::LoweredGraph numbers = frontend::lower(module_, lowering(numerics, true));
+    if (numbers.timed_only.empty()) numbers_.emplace(std::move(numbers), hw::load_machine(instance_type));
+  }
 
   Row run(const Row& arguments) {
     const WithoutGil free;
-    return buffers_of(program_.run(values_of(arguments)));
+    return buffers_of(numbers().run(values_of(arguments)));
   }
   std::vector<Row> run_together(const std::vector<Row>& rows) {
     const WithoutGil free;
     std::vector<std::vector<Value>> inputs;
     for (const Row& row : rows) inputs.push_back(values_of(row));
     std::vector<Row> out;
-    for (const std::vector<Value>& results : program_.run_together(inputs)) out.push_back(buffers_of(results));
+    for (const std::vector<Value>& results : numbers().run_together(inputs)) out.push_back(buffers_of(results));
     return out;
   }
   double seconds() {
@@ -147,6 +158,7 @@ class DeviceProgram {
     return program_.seconds();
   }
   const trnsim::GraphProgram& program() const { return program_; }
+  std::vector<std::string> timed_only() const { return numbers_ ? std::vector<std::string>{} : program_.timed_only(); }
   std::vector<std::pair<std::string, frontend::Dims>> types(bool inputs) const {
     std::vector<std::pair<std::string, frontend::Dims>> out;
     const frontend::Function& entry = module_.entry_function();
@@ -156,8 +168,11 @@ class DeviceProgram {
   }
 
  private:
+  trnsim::GraphProgram& numbers() { return numbers_ ? *numbers_ : program_; }
+
   frontend::Module module_;
   trnsim::GraphProgram program_;
+  std::optional<trnsim::GraphProgram> numbers_{};
 };
 
 Buffer buffer_from(const std::string& element, frontend::Dims dims, const py::buffer& buffer) {
@@ -246,7 +261,7 @@ void bind_programs(py::module_& m) {
       .def_property_readonly("flops", [](const D& d) { return d.program().flops(); })
       .def_property_readonly("ranks", [](const D& d) { return d.program().ranks(); })
       .def_property_readonly("hbm_bytes", [](const D& d) { return d.program().hbm_bytes(); })
-      .def_property_readonly("timed_only", [](const D& d) { return d.program().timed_only(); });
+      .def_property_readonly("timed_only", [](const D& d) { return d.timed_only(); });
 }
 
 }  // namespace trnsim_python

@@ -36,6 +36,51 @@ class GraphTest(unittest.TestCase):
         numpy.testing.assert_array_equal(result, values[::-1])
         self.assertGreater(seconds, 0)
 
+    def test_products_of_short_integers_are_exact(self):
+        draw = numpy.random.default_rng(1)
+        for element, numbers in (("i8", (-128, 128)), ("ui8", (0, 256))):
+            text = program(f"""  %r = stablehlo.dot_general %a0, %a1, contracting_dims = [1] x [0]
+    : (tensor<3x130x{element}>, tensor<130x5x{element}>) -> tensor<3x5xi32>""",
+                           [f"3x130x{element}", f"130x5x{element}"], "3x5xi32")
+            x, w = (draw.integers(*numbers, size) for size in ((3, 130), (130, 5)))
+            (result,), _ = trnsim.run_graph(text, x, w)
+            numpy.testing.assert_array_equal(result, x @ w)
+        deep = text.replace("130", "1024").replace("ui8", "i8")  # 1024 * 128 * 128 = 2^24
+        (result,), _ = trnsim.run_graph(deep, numpy.full((3, 1024), -128), numpy.full((1024, 5), -128))
+        numpy.testing.assert_array_equal(result, numpy.full((3, 5), 2 ** 24))
+
+    def test_a_branch_that_data_chooses_is_computed(self):
+        text = """func.func @main(%i: tensor<i32>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  %r = "stablehlo.case"(%i) ({
+    stablehlo.return %x : tensor<4xf32>
+  }, {
+    %s = stablehlo.add %x, %x : tensor<4xf32>
+    stablehlo.return %s : tensor<4xf32>
+  }) : (tensor<i32>) -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}"""
+        graph = trnsim.Graph(text)
+        self.assertEqual(graph.timed_only, [])
+        for choice, factor in ((0, 1), (1, 2), (7, 2), (-1, 2)):
+            numpy.testing.assert_array_equal(graph(choice, numpy.arange(4))[0], factor * numpy.arange(4))
+        self.assertGreater(graph.seconds, 0)
+
+    def test_ranks_have_their_numbers(self):
+        text = """func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %p = stablehlo.replica_id : tensor<ui32>
+  %f = stablehlo.convert %p : (tensor<ui32>) -> tensor<f32>
+  %b = stablehlo.broadcast_in_dim %f, dims = [] : (tensor<f32>) -> tensor<2xf32>
+  %s = stablehlo.multiply %x, %b : tensor<2xf32>
+  %r = "stablehlo.all_reduce"(%s) ({
+    ^bb0(%a: tensor<f32>, %c: tensor<f32>):
+      %t = stablehlo.add %a, %c : tensor<f32>
+      stablehlo.return %t : tensor<f32>
+  }) {replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>} : (tensor<2xf32>) -> tensor<2xf32>
+  return %r : tensor<2xf32>
+}"""
+        for result, in trnsim.Graph(text)([numpy.array([3, 4])], [numpy.array([5, 6])]):
+            numpy.testing.assert_array_equal(result, [5, 6])
+
     def test_a_product_of_one_column_is_a_factor_of_wider_rows(self):
         for rows, columns in ((2, 4), (130, 600)):
             wide = f"{rows}x{columns}xf32"
