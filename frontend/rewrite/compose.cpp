@@ -2,6 +2,7 @@
 
 #include "frontend/rewrite/composer.h"
 #include "frontend/rewrite/moves.h"
+#include "frontend/rewrite/shorthands.h"
 
 namespace trnsim::frontend {
 namespace {
@@ -89,9 +90,13 @@ void compose(Module& module, bool rank_numbers) {
   for (std::size_t f = 0; f < own; ++f)
     for (Node& node : module.functions[f].nodes) {
       const bool norm = is_norm(node.op->name), move = is_move(module, node);
-      if (!norm && !move && !(rank_numbers && is_rank_number(node))) continue;
+      const bool shorthand = is_shorthand(module.functions[f], node);
+      if (!norm && !move && !shorthand && !(rank_numbers && is_rank_number(node))) continue;
       Composer composer{module, module.functions[f], node};
-      norm ? compute_norm(composer) : move ? compute_move(composer) : compute_rank_number(composer);
+      if (shorthand)
+        compute_shorthand(module.functions[f], composer);
+      else
+        norm ? compute_norm(composer) : move ? compute_move(composer) : compute_rank_number(composer);
       composer.replace(node);
     }
 }

@@ -150,7 +150,8 @@ constexpr std::array kTargets = {Target{"AwsNeuronRmsNorm", 3, 1, Form::kAxis, r
                                  Target{"AwsNeuronArgMax", 1, 1, Form::kAxis, largest},
                                  Target{"AwsNeuronArgMin", 1, 1, Form::kAxis, smallest},
                                  Target{"AwsNeuronTopK", 1, 2, Form::kCount, several_largest},
-                                 Target{"TopK", 1, 2, Form::kLast, several_largest},  // XLA's
+                                 Target{"TopK", 1, 2, Form::kLast, several_largest},       // XLA's
+                                 Target{"mhlo.topk", 1, 2, Form::kLast, several_largest},  // the same as a call
                                  Target{"AwsNeuronGeluBackward", 1, 1, Form::kElement, gelu_slope},
                                  Target{"ResizeNearest", 1, 1, Form::kPicture, nearest},
                                  Target{"ResizeNearestGrad", 1, 1, Form::kPicture, nearest_gradient}};
@@ -196,6 +197,8 @@ void require_form(const Module& module, const Function& f, const Node& node, con
       if (const auto& nodes = module.functions[region.function].nodes;
           nodes.empty() || nodes.back().attributes.text("comparison_direction") != "GT")
         refuse("its comparison is not GT", "sort instead: TopK gives the largest");
+    if (!node.attributes.flag("largest", true))
+      refuse("it asks for the smallest", "negate the operand and the numbers: TopK gives the largest");
     if (axis_of(f, node, target.form) < 0)
       refuse(fmt::format("its results do not fit {}", mlir_text(x)), "let them have its rank and no more columns");
   } else if (target.form == Form::kPicture) {

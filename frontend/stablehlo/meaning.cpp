@@ -183,7 +183,8 @@ void set_attribute(Attributes& attributes, const Operator& op, const std::string
     return;
   }
   const bool structure = name == "dot_dimension_numbers" || name == "dimension_numbers" ||
-                         name == "scatter_dimension_numbers" || name == "dim_numbers";
+                         name == "scatter_dimension_numbers" || name == "dim_numbers" ||
+                         name == "mhlo.attributes";  // of the operator that a custom call stands for
   if (structure && value.kind == Kind::kDictionary) {
     for (const auto& [field, entry] : value.entries) set_attribute(attributes, op, field, entry, in);
     return;
