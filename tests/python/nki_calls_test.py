@@ -4,6 +4,7 @@ in other threads; a forked child computes kernels as its parent did."""
 import copy
 import importlib.util
 import inspect
+import json
 import os
 import pickle
 import signal
@@ -16,7 +17,7 @@ import numpy as np
 
 import trnsim
 import trnsim.nki
-from trnsim.nki import _listing, isa, language
+from trnsim.nki import _listing, _scripts, isa, language
 from trnsim.nki._newer import isa as newer_isa
 from trnsim.nki._newer import language as newer_language
 
@@ -375,6 +376,26 @@ class Handles(unittest.TestCase):
         self.assertEqual({(row["parameters"]["times"], row["correct"]) for row in rows if row["correct"] is not None},
                          {(1, True), (2, False)})
         self.assertEqual(len({row["instructions"] for row in rows}), 2)
+
+    def test_kernels_are_compared_on_a_script_of_inputs_or_on_their_first_calls(self):
+        lines = ("import numpy as np", "import neuronxcc.nki as nki", "import neuronxcc.nki.language as nl", "@nki.jit",
+                 "def k(x, times=1):", "    out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)",
+                 "    nl.store(out, nl.load(x) * times)", "    return out", "again = k", "if __name__ == '__main__':",
+                 "    k(np.ones((128, 8), np.float32), times=2)")
+        with tempfile.TemporaryDirectory() as folder:
+            files = {name: os.path.join(folder, name) for name in ("called.py", "silent.py", "inputs.py")}
+            for name, text in (("called.py", lines), ("silent.py", lines[:8]),
+                               ("inputs.py", (lines[0], "inputs = lambda: [np.ones((128, 16), np.float32)]"))):
+                with open(files[name], "w", encoding="utf-8") as script:
+                    script.write("\n".join(text))
+
+            def compared(*names, inputs=None):
+                return json.loads(_scripts.compare([files[name] for name in names], None, inputs, "json"))
+            self.assertEqual([row["hbm_read_bytes"] for row in compared("called.py")], [128 * 8 * 4])
+            both = compared("called.py", "silent.py", inputs=files["inputs.py"])
+            self.assertEqual([row["hbm_read_bytes"] for row in both], [128 * 16 * 4] * 2)
+            with self.assertRaisesRegex(trnsim.Error, "arguments of its kernel are not given"):
+                compared("silent.py")
 
     def test_an_interrupt_or_an_error_of_the_kernels_own_leaves_the_next_one_right(self):
         for error in (KeyboardInterrupt, ZeroDivisionError, SystemExit, GeneratorExit, RecursionError):

@@ -221,7 +221,7 @@ def _question(task):
     if _arrays(inputs):
         return kernel, list(inputs), None
     if inputs is not None:
-        return kernel, *_given(os.fspath(inputs))
+        return kernel, *_scripts.given(os.fspath(inputs))
     if "inputs" in module:
         return kernel, list(module["inputs"]()), module.get("reference")
     if kernel.called is None:
@@ -229,51 +229,17 @@ def _question(task):
     return kernel, kernel.called, None
 
 
-def _given(script):
-    """The arrays of a script of inputs, and its reference, or None. Errors: at its own lines."""
-    try:
-        names = runpy.run_path(script, run_name="inputs")
-        if "inputs" not in names:
-            raise Error(script, "it has no function inputs()", "define inputs(), which returns the arrays")
-        return list(names["inputs"]()), names.get("reference")
-    except Exception as problem:
-        raise problem if isinstance(problem, Error) else _scripts.python_error(script) from None
-
-
 def _scripted(script, own):
     """The names of a script and its kernel. `own`: when the script has no inputs(), its first call says them."""
     module = runpy.run_path(script, run_name="kernel")
     kernels = {id(v.func): v for v in module.values() if isinstance(v, _jit.Kernel)}
     if own and "inputs" not in module:
-        called = _first_call(script)
+        called = _scripts.first_call(script)
         if called is not None:
             return module, called
     if len(kernels) != 1:
         raise Error(script, f"it has {len(kernels)} kernels", "leave one in it")
     return module, next(iter(kernels.values()))
-
-
-def _first_call(script):
-    """The kernel that the script calls first, with its arrays; None when it calls none."""
-    def heard(kernel, args, kwargs):
-        kernel.called, kernel.named = list(args), kwargs
-        raise _Called(kernel)
-    _jit.settings.heard = heard
-    try:
-        runpy.run_path(script, run_name="__main__")
-    except _Called as call:
-        return call.kernel
-    finally:
-        _jit.settings.heard = None
-    return None
-
-
-class _Called(BaseException):
-    """The script has called a kernel."""
-
-    def __init__(self, kernel):
-        super().__init__()
-        self.kernel = kernel
 
 
 # ---- output

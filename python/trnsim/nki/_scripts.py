@@ -1,4 +1,5 @@
 """Scripts with kernels: run, compared, timed for `trnsim validate`."""
+import contextlib
 import errno
 import json
 import os
@@ -81,23 +82,49 @@ def run(script, arguments):
         raise python_error(script) from None
 
 
+def given(script):
+    """The arrays of a script of inputs, and its reference, or None. Errors: at its own lines."""
+    try:
+        names = runpy.run_path(script, run_name="inputs")
+        if "inputs" not in names:
+            raise Error(script, "it has no function inputs()", "define inputs(), which returns the arrays")
+        return list(names["inputs"]()), names.get("reference")
+    except Exception as problem:
+        raise problem if isinstance(problem, Error) else python_error(script) from None
+
+
+def first_call(script):
+    """The kernel that the script calls first, with its arrays; None when it calls none."""
+    def heard(kernel, args, kwargs):
+        kernel.called, kernel.named = list(args), kwargs
+        raise _Called(kernel)
+    _jit.settings.heard = heard
+    try:
+        runpy.run_path(script, run_name="__main__")
+    except _Called as call:
+        return call.kernel
+    finally:
+        _jit.settings.heard = None
+    return None
+
+
+class _Called(BaseException):
+    """The script has called a kernel."""
+
+    def __init__(self, kernel):
+        super().__init__()
+        self.kernel = kernel
+
+
 def compare(scripts, function, inputs, form):
     """The kernels of several scripts on the same inputs, the fastest first."""
     rows = []
     for script in scripts:
         if not os.path.isfile(script):
             raise Error(script, "there is no such script", "name a Python file")
-        module = runpy.run_path(script, run_name="kernel")
-        kernels = {k: v for k, v in module.items() if isinstance(v, _jit.Kernel)}
-        if function:
-            kernels = {k: v for k, v in kernels.items() if k == function}
-        if len(kernels) != 1:
-            raise Error(script, f"it has {len(kernels)} kernels: {', '.join(kernels) or 'none'}",
-                        "choose one with function")
-        name, kernel = next(iter(kernels.items()))
-        arrays = _inputs(module, inputs, script)
-        compiled = kernel.compile(*arrays)
-        rows.append((compiled.time()["seconds"], script, name, compiled))
+        with contextlib.redirect_stdout(sys.stderr):  # the script's own words are no part of the table
+            compiled = _compared(script, function, inputs)
+        rows.append((compiled.time()["seconds"], script, compiled.name, compiled))
     rows.sort(key=lambda r: r[0])
     if form == "json":
         return json.dumps([_report.record(r[3], r[3].time()) | {"script": r[1]} for r in rows], indent=2)
@@ -108,6 +135,19 @@ def compare(scripts, function, inputs, form):
                    f"{(t['hbm_read_bytes'] + t['hbm_write_bytes']) / 1e6:9.2f}  {t['spill_save_bytes'] / 1e6:8.2f}  "
                    f"{script}:{name}")
     return "\n".join(out)
+
+
+def _compared(script, function, inputs):
+    """The kernel of a script that is to be compared, by its name or as the only one, for its arrays."""
+    module = runpy.run_path(script, run_name="kernel")
+    kernels = {id(v.func): v for k, v in module.items() if isinstance(v, _jit.Kernel) and function in (None, "", k)}
+    called = None if inputs or "inputs" in module or not kernels else first_call(script)
+    if called is not None and called.func.__name__ in {v.func.__name__ for v in kernels.values()}:
+        return called.compile(*called.called, **called.named)
+    if len(kernels) != 1:
+        names = ", ".join(v.func.__name__ for v in kernels.values())
+        raise Error(script, f"it has {len(kernels)} kernels: {names or 'none'}", "choose one with function")
+    return next(iter(kernels.values())).compile(*_inputs(module, inputs, script))
 
 
 def row(script, function, shapes, machine, *changes):
@@ -131,7 +171,9 @@ _TYPES = {"fp32": np.float32, "bf16": _dtypes.bfloat16, "fp16": np.float16, "int
 
 
 def _inputs(module, text_of, script):
-    """Arrays of the shapes that are asked for, or what the script's own `inputs()` gives."""
+    """Arrays of the shapes that are asked for, or of a script of inputs, or what the script's own `inputs()` gives."""
+    if text_of and os.path.isfile(text_of):
+        return given(text_of)[0]
     if text_of:
         out = []
         for item in text_of.split(","):
@@ -142,5 +184,6 @@ def _inputs(module, text_of, script):
             out.append(np.ones([int(p) for p in shape.split("x")], np.float32).astype(kind))
         return out
     if "inputs" not in module:
-        raise Error(script, "the arguments of its kernel are not given", "define inputs(), or give shapes")
+        raise Error(script, "the arguments of its kernel are not given",
+                    "call the kernel, define inputs(), or give --inputs: a script, or shapes")
     return module["inputs"]()
