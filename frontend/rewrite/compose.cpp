@@ -1,6 +1,7 @@
 #include "frontend/rewrite/compose.h"
 
 #include "frontend/rewrite/composer.h"
+#include "frontend/rewrite/deep_products.h"
 #include "frontend/rewrite/moves.h"
 #include "frontend/rewrite/shorthands.h"
 
@@ -83,20 +84,28 @@ void compute_norm(Composer& c) {
   op == "batch_norm_training" ? norm.training() : op == "batch_norm_grad" ? norm.gradient() : norm.inference();
 }
 
+using Compute = void (*)(const Function& around, Composer& c);
+
+/// The way in which the node becomes a function; none: it stays. `numbers`: its numbers are asked for, too.
+Compute compute_of(const Module& module, const Function& around, const Node& node, bool numbers) {
+  if (is_norm(node.op->name)) return [](const Function&, Composer& c) { compute_norm(c); };
+  if (is_move(module, node)) return [](const Function&, Composer& c) { compute_move(c); };
+  if (is_shorthand(around, node)) return compute_shorthand;
+  if (numbers && is_rank_number(node)) return [](const Function&, Composer& c) { compute_rank_number(c); };
+  if (numbers && is_deep_product(around, node)) return [](const Function&, Composer& c) { compute_deep_product(c); };
+  return nullptr;
+}
+
 }  // namespace
 
-void compose(Module& module, bool rank_numbers) {
+void compose(Module& module, bool numbers) {
   const std::size_t own = module.functions.size();
   for (std::size_t f = 0; f < own; ++f)
     for (Node& node : module.functions[f].nodes) {
-      const bool norm = is_norm(node.op->name), move = is_move(module, node);
-      const bool shorthand = is_shorthand(module.functions[f], node);
-      if (!norm && !move && !shorthand && !(rank_numbers && is_rank_number(node))) continue;
+      const Compute compute = compute_of(module, module.functions[f], node, numbers);
+      if (compute == nullptr) continue;
       Composer composer{module, module.functions[f], node};
-      if (shorthand)
-        compute_shorthand(module.functions[f], composer);
-      else
-        norm ? compute_norm(composer) : move ? compute_move(composer) : compute_rank_number(composer);
+      compute(module.functions[f], composer);
       composer.replace(node);
     }
 }

@@ -6,8 +6,9 @@
 namespace trnsim::frontend {
 
 /// Batch normalisations, moves between ranks and shorthands (shorthands.h) become calls of functions; with
-/// `rank_numbers` also the rank's own number, which costs a collective: a program that is only timed does without.
-void compose(Module& module, bool rank_numbers);
+/// `numbers` also the rank's own number, which costs a collective, and products of integers that are too deep for
+/// TensorE's sums: a program that is only timed does without.
+void compose(Module& module, bool numbers);
 /// A program whose cores say themselves what each does (shard_map): where all parameters that are divided are divided
 /// at once, and all results are put together at the end, parameters and results are a core's parts.
 void localize(Module& module);

@@ -48,6 +48,10 @@ class GraphTest(unittest.TestCase):
         deep = text.replace("130", "1024").replace("ui8", "i8")  # 1024 * 128 * 128 = 2^24
         (result,), _ = trnsim.run_graph(deep, numpy.full((3, 1024), -128), numpy.full((1024, 5), -128))
         numpy.testing.assert_array_equal(result, numpy.full((3, 5), 2 ** 24))
+        deeper = text.replace("130", "4097")  # sums of parts, each of which fp32 holds
+        x, w = draw.integers(0, 256, (3, 4097)), draw.integers(0, 256, (4097, 5))
+        x[0], w[:, 0] = 255, 255
+        numpy.testing.assert_array_equal(trnsim.run_graph(deeper, x, w)[0][0], x @ w)
 
     def test_a_branch_that_data_chooses_is_computed(self):
         text = """func.func @main(%i: tensor<i32>, %x: tensor<4xf32>) -> tensor<4xf32> {
