@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "frontend/interpret/elementwise.h"
+#include "frontend/ops/dimensions.h"
 
 namespace trnsim::frontend::evaluate {
 namespace {
@@ -175,19 +176,19 @@ void reduce_precision(Evaluation& e) {
   });
 }
 
-/// Aligned at their last dimensions, sizes of 1 repeated.
+/// Sizes of 1, and dimensions that an operand does not have, are repeated.
 void repeat_operands(Evaluation& e) {
   const Dims to = e.result_type().dims;
   std::vector<Value> out;
   for (const Value& from : e.all_operands()) {
     const Ints strides = strides_of(from.type.dims);
-    const std::size_t skipped = to.size() - from.type.dims.size();
+    const Ints places = broadcast_places(e.attributes(), from.type.rank(), static_cast<std::int64_t>(to.size()));
     std::vector<I> index;
     Ints position(to.size());
     if (element_count(to) > 0) do {
         I at = 0;
-        for (std::size_t d = skipped; d < to.size(); ++d)
-          if (from.type.dims[d - skipped] != 1) at += position[d] * strides[d - skipped];
+        for (std::size_t d = 0; d < places.size(); ++d)
+          if (from.type.dims[d] != 1) at += position[static_cast<std::size_t>(places[d])] * strides[d];
         index.push_back(at);
       } while (next_position(position, to));
     out.push_back(picked(from, to, index));

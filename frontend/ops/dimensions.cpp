@@ -26,6 +26,12 @@ DotDims dot_dims(const Attributes& a) {
           a.ints("rhs_contracting_dimensions")};
 }
 
+Ints broadcast_places(const Attributes& a, std::int64_t rank, std::int64_t to) {
+  Ints last;
+  for (std::int64_t d = to - rank; d < to; ++d) last.push_back(d);
+  return rank < to ? a.ints("broadcast_dimensions", std::move(last)) : last;
+}
+
 WindowDims window_dims(const Attributes& a, std::int64_t rank) {
   const auto count = static_cast<std::size_t>(rank);
   WindowDims out;

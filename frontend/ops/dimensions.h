@@ -11,6 +11,10 @@ struct DotDims {
 };
 DotDims dot_dims(const Attributes& attributes);
 
+/// chlo.broadcast_*: the dimensions of the result that those of an operand become: the last ones, or for an operand of
+/// fewer dimensions those that `broadcast_dimensions` names, if it is there.
+Ints broadcast_places(const Attributes& attributes, std::int64_t rank, std::int64_t to);
+
 /// reduce_window, select_and_scatter, convolution: one entry for each dimension of the window.
 struct WindowDims {
   Ints size, stride, low, high, base_dilation, window_dilation;

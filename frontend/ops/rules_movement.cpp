@@ -59,8 +59,11 @@ Types implicit_broadcast(const Contract& c) {
   for (std::size_t i = 0; i < c.operands(); ++i) {
     const Type& from = c.tensor(i);
     c.need(from.rank() <= to.rank(), fmt::format("operand {} has more dimensions than the result", i));
+    const Ints places = broadcast_places(c.attributes(), from.rank(), to.rank());
+    need_length(c, places, from.rank(), "broadcast_dimensions");
+    c.distinct(places, to.rank(), "broadcast_dimensions");
     for (std::int64_t d = 0; d < from.rank(); ++d)
-      c.need(from.dims[at(d)] == 1 || from.dims[at(d)] == to.dims[at(to.rank() - from.rank() + d)],
+      c.need(from.dims[at(d)] == 1 || from.dims[at(d)] == to.dims[at(places[at(d)])],
              fmt::format("operand {} of type {} does not become {}", i, mlir_text(from), mlir_text(to)));
   }
   return {tensor_type(to.element, to.dims)};

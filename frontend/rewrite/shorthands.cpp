@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "frontend/graph/producers.h"
+#include "frontend/ops/dimensions.h"
 
 namespace trnsim::frontend {
 namespace {
@@ -111,18 +112,18 @@ void index_select(Composer& c) {
   c.b().returns({c.b().op("gather", {c.given(0), c.given(1)}, std::move(dims))});
 }
 
-/// Operands become as large as the result, by their last dimensions.
+/// Operands become as large as the result.
 void broadcast(Composer& c) {
   const std::string own{c.node().op->name.substr(kBroadcast.size())}, chlo = "chlo." + own;
+  const Type& to = c.result(0);
   std::vector<ValueId> operands;
   for (std::size_t i = 0; i < c.node().operands.size(); ++i) {
     const Type from = c.type(c.given(i));
-    Ints places(from.dims.size());
-    std::iota(places.begin(), places.end(), static_cast<std::int64_t>(c.result(0).dims.size() - places.size()));
-    operands.push_back(from.dims == c.result(0).dims
+    Ints places = broadcast_places(c.node().attributes, from.rank(), to.rank());
+    operands.push_back(from.dims == to.dims
                            ? c.given(i)
                            : c.b().op("broadcast_in_dim", {c.given(i)}, with("broadcast_dimensions", std::move(places)),
-                                      {tensor_type(from.element, c.result(0).dims)}));
+                                      {tensor_type(from.element, to.dims)}));
   }
   c.b().returns({c.b().op(find_operator(own) ? own : chlo, std::move(operands), c.node().attributes)});
 }

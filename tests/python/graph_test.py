@@ -91,6 +91,9 @@ class GraphTest(unittest.TestCase):
     {comparison_direction = #chlo<comparison_direction LT>} : (tensor<3x1xf32>, tensor<4xf32>) -> tensor<3x4xi1>""",
                                            ["3x1xf32", "4xf32"], "3x4xi1"), x[0, :, :1], x[1, 0])
         numpy.testing.assert_array_equal(y, x[0, :, :1] < x[1, 0])
+        (y,), _ = trnsim.run_graph(program("""  %r = chlo.broadcast_add %a0, %a1 {broadcast_dimensions = array<i64: 0>}
+    : (tensor<4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>""", ["4xf32", "4x4xf32"], "4x4xf32"), x[1, 0], numpy.eye(4))
+        numpy.testing.assert_array_equal(y, x[1, 0][:, None] + numpy.eye(4, dtype="float32"))
 
     def test_sizes_and_places_as_operands_are_attributes(self):
         x = numpy.arange(6, dtype="float32")
