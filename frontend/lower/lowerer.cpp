@@ -291,7 +291,8 @@ void Lowerer::lower_node(const Node& node, std::size_t number) {
   if (node.op->product_flops) out_.flops += node.op->product_flops(Contract{module_, frame_->function, node});
   if (without_elements()) return;
   const Rule rule = rule_of(node.op->name);
-  if (!rule) refuse("has no lowering", "build it from operators that docs/frontend.md marks as lowered");
+  if (!rule)
+    refuse("has no lowering", "build it from other operators: docs/frontend.md counts the programs that run on a core");
   rule(*this);
 }
 

@@ -82,7 +82,8 @@ GraphProgram::GraphProgram(frontend::LoweredGraph lowered, const hw::MachinePara
 
 void GraphProgram::prepare() {
   if (!lowered_.timed_only.empty())
-    throw Error{Fault::kProgram, lowered_.timed_only.front(), "can be timed, but not computed", "use mode timed"};
+    throw Error{Fault::kProgram, lowered_.timed_only.front(), "can be timed, but not computed",
+                "ask for its time alone, or build it from other operators"};
   if (device_) return;
   device_ = isa::make_numeric_device();
   device_->load(compiled_.program);
