@@ -64,8 +64,8 @@ const Rows kRowsChlo = {
     broadcasting<evaluate::next_after>("chlo.broadcast_next_after"),
     broadcasting<evaluate::polygamma>("chlo.broadcast_polygamma"),
     broadcasting<evaluate::zeta>("chlo.broadcast_zeta"),
-    {.name = "chlo.broadcast_compare", .group = kMovement, .operands = 2,
-     .attributes = {optional(ints("broadcast_dimensions")), text("comparison_direction"), optional(text("compare_type"))},
+    {.name = "chlo.broadcast_compare", .group = kMovement, .operands = 2, .attributes =
+     {optional(ints("broadcast_dimensions")), text("comparison_direction"), optional(text("compare_type"))},
      .infer = implicit_broadcast, .evaluate = evaluate::repeated_first<evaluate::compare>},
     {.name = "chlo.broadcast_select", .group = kMovement, .operands = 3, .infer = implicit_broadcast,
      .evaluate = evaluate::repeated_first<evaluate::select>},
