@@ -49,20 +49,19 @@ void ablate(const AblateOptions& options) {
   if (!options.only.empty()) trnsim::require_choice("--only", options.only, "time|batch|numbers");
   const bool is_graph = trnsim::is_graph_file(options.workload);
   const workloads::Workload workload = trnsim::workload_of(options.workload);
-  if (is_graph && !options.only.empty() && options.only != "time")
-    throw base::Error{base::Fault::kUsage, "--only", "a program has no batch and is not trained",
-                      "leave it out, or choose time"};
   const trnsim::Job job = projected_job(workload, options.settings);
   const bool trains = !is_graph && !job.generation;
-  if (!trains && options.only == "numbers")
-    throw base::Error{base::Fault::kUsage, "--only", "requests to a model are not trained, and have no losses",
-                      "leave it out, or choose time or batch"};
+  if (!trains && !options.only.empty() && options.only != "time")
+    throw base::Error{base::Fault::kUsage, "--only",
+                      is_graph ? "a program has no batch and is not trained" : "requests to a model are not trained",
+                      is_graph ? "leave it out, or choose time"
+                               : "leave it out, or choose time; estimate compares batches with --batch_size 1..64"};
   std::vector<PassColumn> more;
-  const bool all = options.only.empty();
-  if ((all && !is_graph) || options.only == "batch")
+  const bool all = options.only.empty() && trains;
+  if (all || options.only == "batch")
     more.push_back({{"largest_batch", "largest batch"},
                     [](const trnsim::Job& other) { return base::Cell{largest_batch(other)}; }});
-  if ((all && trains) || options.only == "numbers") {
+  if (all || options.only == "numbers") {
     const auto check = std::make_shared<const NumbersCheck>(small_training(workload, options.settings), job.passes);
     more.push_back({{"numbers", "numbers of the small model, rounded to nearest"},
                     [check](const trnsim::Job& other) { return (*check)(other); }});
