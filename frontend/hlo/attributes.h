@@ -64,11 +64,6 @@ const Ints& ints_of(const Instruction& instruction, std::string_view name);
 const Rows& rows_of(const Instruction& instruction, std::string_view name);
 std::string_view text_of(const Instruction& instruction, std::string_view name);
 
-// ---- rows of a convolution's dimension numbers
-
-/// Each row: batch (kernel: output feature), feature (kernel: input feature), spatial dimensions.
-inline constexpr std::size_t kConvolutionRows = 3;
-
 // ---- words
 
 extern const std::span<const std::string_view> kPrecisionAlgorithms;

@@ -14,7 +14,6 @@ namespace trnsim::frontend {
 
 class Contract;    // frontend/ops/contract.h: a node with its types, for rules of shapes
 class Evaluation;  // frontend/interpret/evaluation.h: a node with its operands' values, for the interpreter
-class Lowering;    // frontend/lower: a node on its way to instructions
 
 /// For listings, coverage and docs.
 enum class Group : std::uint8_t {
