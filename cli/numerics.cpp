@@ -15,6 +15,7 @@
 #include "cli/output.h"
 #include "cli/verbs.h"
 #include "trnsim/graphs/graph_model.h"
+#include "trnsim/job/settings.h"
 #include "trnsim/run/run.h"
 
 namespace cli {
@@ -60,6 +61,11 @@ std::vector<std::string> train_all(const NumericsOptions& options) {
     throw Error{Fault::kUsage, options.runs.front(), "is a program, which is not trained",
                 "use trnsim run --mode numeric: it compares the numbers of one run with a reference's"};
   const workloads::Workload workload = workloads::load_workload(options.runs.front());
+  trnsim::Settings settings = options.settings;
+  apply_workload(settings, workload, trnsim::WorkloadPart::kTrained);
+  if (is_requests(settings))
+    throw Error{Fault::kUsage, options.runs.front(), "is made of requests to a model, which are not trained",
+                "name a workload that trains"};
   std::vector<std::string> out;
   for (std::int64_t i = 0; i < options.seeds; ++i)
     for (const std::string& format : base::split(options.formats, ',')) {

@@ -59,7 +59,7 @@ inline constexpr std::array kVerbs = {
          {"trnsim run bert_emotion",
           "trnsim run bert_emotion --numerics bf16+sr --num_train_epochs 3 --output_dir runs/first",
           "trnsim run bert_emotion --numerics off --set hbm.bandwidth=2x --format json"}, add_run},
-    Verb{"compile", "compile a workload's training step and show the program",
+    Verb{"compile", "compile a workload and show its program",
          {"trnsim compile bert_emotion --explain",
           "trnsim compile bert_emotion --emit asm --output step.asm",
           "trnsim compile bert_emotion --passes=-fusion --explain"}, add_compile},

@@ -52,6 +52,7 @@ TEST_F(Ablate, WhatIsNotTrainedHasNoLosses) {
        {std::pair{"ablate llama_small_generate", "passes: generation is always compiled with all of them"},
         std::pair{"ablate llama_small_generate --only numbers", "--only: requests to a model are not trained"},
         std::pair{"ablate bert_emotion --task inference --only batch", "choose time"},
+        std::pair{"numerics llama_small_generate --seeds 2", "requests to a model, which are not trained"},
         std::pair{"compile llama_small_generate --explain",
                   "passes: generation is always compiled with all of them"}}) {
     const Ran refused = run(command);
