@@ -43,6 +43,8 @@ constexpr std::array kFields = {
                  "prompt length in tokens from which on attention is a kernel; 0: as transformers-neuronx chooses"},
     Stack::Field{"plan.kernel_from_joined", &Stack::kernel_from_joined, D::kCount,
                  "the same on logical cores of two physical ones"},
+    Stack::Field{"plan.prompt_kernel", &Stack::prompt_kernel, D::kCount,
+                 "1: transformers-neuronx has a kernel for long prompts; 0: each step of attention is an operation"},
     Stack::Field{
         "plan.scores_together", &Stack::scores_together, D::kCount,
         "without that kernel, scores that pass HBM where SBUF cannot hold them; 1: those of all sequences of a "

@@ -55,6 +55,7 @@ struct ReferenceScripts {
   // Tokens of a prompt from which on attention is the library's kernel; joined: on logical cores of two. 0: as
   // transformers-neuronx chooses.
   base::Sourced<double> kernel_from, kernel_from_joined;
+  base::Sourced<double> prompt_kernel;    // 0: transformers-neuronx has no such kernel
   base::Sourced<double> scores_together;  // 1: of a prompt's sequences, where it has no such kernel
   /// On logical cores of two, rows of a block of a prompt's tokens that one expert has; 0: it has all tokens.
   base::Sourced<double> expert_block;

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 #include <stdexcept>
+#include <tuple>
 
 #include "analysis/host/stack.h"
 #include "base/error.h"
@@ -164,14 +166,26 @@ TEST(Inference, ScoresOfAllPromptsPassHbmWhereTheyAreOneTensor) {
   EXPECT_EQ(bytes(), few);  // 16 MiB fit in SBUF
 }
 
-TEST(Inference, AReleaseThatMakesScoresOneTensorHasAStackOfItsOwn) {
+TEST(Inference, AReleaseWithoutAKernelMakesEachStepOfALongPromptAnOperation) {
+  const ModelPtr model = workloads::model_preset("llama2-13b");
+  GenerationSpec spec = spec_of(1, 8192, 32);
+  EXPECT_EQ(attention_of(prompt_of(model, spec)).tile_keys, 0);
+  spec.prompt_kernel = false;
+  EXPECT_EQ(attention_of(prompt_of(model, spec)).tile_keys, runtime::AttentionAttrs::kUnfused);
+}
+
+TEST(Inference, ReleasesThatBuildPromptsDifferentlyAreStacksOfTheirOwn) {
   Job job = small_generation();
-  job.stack = "transformers-neuronx";
-  EXPECT_FALSE(program_spec(job).scores_together);
-  const std::uint64_t newer = device_hash(job);
-  job.stack = "transformers-neuronx-2.18.0";
-  EXPECT_TRUE(program_spec(job).scores_together);
-  EXPECT_NE(device_hash(job), newer);
+  std::set<std::uint64_t> hashes;
+  for (const auto& [stack, together, kernel] :
+       {std::tuple{"transformers-neuronx", false, true}, std::tuple{"transformers-neuronx-2.19", true, true},
+        std::tuple{"transformers-neuronx-2.18.0", true, false}}) {
+    job.stack = stack;
+    EXPECT_EQ(program_spec(job).scores_together, together) << stack;
+    EXPECT_EQ(program_spec(job).prompt_kernel, kernel) << stack;
+    hashes.insert(device_hash(job));
+  }
+  EXPECT_EQ(hashes.size(), 3u);
 }
 
 // Sweeps and tables project a job once for all software around it: that of both was what the first one's prompt takes.

@@ -167,6 +167,12 @@ INSTANTIATE_TEST_SUITE_P(
                {"prompt_tokens", "128"},
                {"new_tokens", "8064"},
                {"release", "transformers-neuronx-2.18.0"}}},
+        Guess{"llama-2-7b;transformers-neuronx;ms TPOT;AWS Neuron docs, Inf2 inference performance;input 128, output "
+              "8064",
+              {{"like", "llama"},
+               {"prompt_tokens", "128"},
+               {"new_tokens", "8064"},
+               {"release", "transformers-neuronx-2.19"}}},
         Guess{"llama-3-8b;transformers-neuronx;ms TPOT;AWS Neuron docs, Trn1 inference performance;input 128, output "
               "8064",
               {{"like", "llama"}, {"prompt_tokens", "128"}, {"new_tokens", "8064"}}},

@@ -141,6 +141,7 @@ workloads::GenerationSpec program_spec(const Job& job) {
   const analysis::Stack stack = job.load_stack();
   const auto& kernel = job.machine.logical.value > 1 ? stack.kernel_from_joined : stack.kernel_from;
   spec.kernel_from = static_cast<std::int64_t>(kernel.value);
+  spec.prompt_kernel = stack.prompt_kernel.value > 0;
   spec.scores_together = stack.scores_together.value > 0;
   return spec;
 }

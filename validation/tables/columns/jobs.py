@@ -45,10 +45,13 @@ def release_of(row):
 
 
 def generation_release_of(row):
-    """AWS's tables of text generation print Neuron 2.18.1 beside Llama 3 and 2.18.0 beside the other models."""
+    """AWS's tables of text generation print Neuron 2.18.1 beside Llama 3 and 2.18.0 beside the other models. Those of
+    Inf2 are younger: single long prompts take the time of the kernel that came with 2.19."""
     of_tables = row["source"].startswith("AWS Neuron docs") and "inference performance" in row["source"]
     older = of_tables and stack_of(row) == "transformers-neuronx" and not re.search(r"llama-?3", row["model"].lower())
-    return "transformers-neuronx-2.18.0" if older else ""
+    if not older:
+        return ""
+    return "transformers-neuronx-2.19" if "Inf2" in row["source"] else "transformers-neuronx-2.18.0"
 
 
 # ---- the model

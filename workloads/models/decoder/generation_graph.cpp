@@ -27,6 +27,7 @@ LayerProgram program_of(const GenerationSpec& spec, const DecoderArch& arch, boo
                        .cached = spec.rows_read(),
                        .grown = spec.length,
                        .kernel_from = spec.kernel_from,
+                       .prompt_kernel = spec.prompt_kernel,
                        .scores_together = spec.scores_together};
   if (prompt) program.expert_block = spec.expert_block;
   if (const auto& m = arch.block.mixture)

@@ -30,6 +30,8 @@ struct GenerationSpec {
   /// Prompts of so many tokens go to the library's attention kernel, whatever their heads; 0: as transformers-neuronx
   /// chooses.
   std::int64_t kernel_from = 0;
+  /// Whether transformers-neuronx has such a kernel.
+  bool prompt_kernel = true;
   /// Without such a kernel: whether the scores of all prompts are one tensor (AttentionAttrs::kUnfusedTogether).
   bool scores_together = false;
   /// For a mixture: programs read as many experts of a layer as NxD's load, whichever these are, to be timed. Otherwise

@@ -17,6 +17,7 @@ namespace {
 /// libraries say from how many tokens on.
 bool has_kernel(const Seen& seen, const LayerProgram& program, std::int64_t heads, std::int64_t kv_heads) {
   if (program.kernel_from > 0) return seen.queries >= program.kernel_from;
+  if (!program.prompt_kernel) return false;
   constexpr std::int64_t kKernelFrom = 4096, kAlwaysFrom = 8192;
   if (seen.queries >= kAlwaysFrom) return true;
   const bool as_they_are = heads == kv_heads && seen.window == 0;
