@@ -168,7 +168,7 @@ TEST(Inference, ScoresOfAllPromptsPassHbmWhereTheyAreOneTensor) {
 
 TEST(Inference, AReleaseWithoutAKernelMakesEachStepOfALongPromptAnOperation) {
   const ModelPtr model = workloads::model_preset("llama2-13b");
-  GenerationSpec spec = spec_of(1, 8192, 32);
+  GenerationSpec spec = spec_of(1, 8192, 8);
   EXPECT_EQ(attention_of(prompt_of(model, spec)).tile_keys, 0);
   spec.prompt_kernel = false;
   EXPECT_EQ(attention_of(prompt_of(model, spec)).tile_keys, runtime::AttentionAttrs::kUnfused);
