@@ -79,7 +79,7 @@ struct Asked {
 
 Asked asked(const CompileOptions& options, const trnsim::Job& job) {
   if (!options.program.empty()) trnsim::require_choice("--program", options.program, "prompt|token");
-  const bool writes = job.generation && job.generation->new_tokens > 0;
+  const bool writes = writes_text(job);
   if (writes && options.stage != 0)
     throw base::Error{base::Fault::kUsage, "--stage", "a generation has no pipeline",
                       "leave it out, or give --program"};

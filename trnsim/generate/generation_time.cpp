@@ -121,6 +121,8 @@ workloads::GenerationPrograms programs_of(const Job& job) {
 
 }  // namespace
 
+bool writes_text(const Job& job) { return job.generation && job.generation->new_tokens > 0; }
+
 workloads::GenerationSpec generation_spec(const Job& job) {
   const PromptAndTokens& g = *job.generation;
   const std::int64_t positions = job.model->sizes().positions;

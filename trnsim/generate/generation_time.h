@@ -12,6 +12,9 @@
 
 namespace trnsim {
 
+/// Whether the job adds tokens to its prompts; a training and requests that are only read do not.
+bool writes_text(const Job& job);
+
 /// The sizes of the job's programs, for one of its ranks.
 workloads::GenerationSpec generation_spec(const Job& job);
 /// To compile them: the sizes, and the attention that the job's library has for them. Reads the stack's file.

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "hw/trace.h"
 #include "runtime/compiler/compile.h"
+#include "trnsim/generate/generation_time.h"
 #include "trnsim/graphs/graph_model.h"
 #include "trnsim/job/settings.h"
 #include "trnsim/run/train.h"
@@ -27,7 +28,7 @@ PassFigures pass_figures(const Job& job, bool exact) {
 }
 
 std::vector<PassVariant> pass_variants(const Job& job) {
-  if (job.generation && job.generation->new_tokens > 0)
+  if (writes_text(job))
     throw base::Error{base::Fault::kUsage, "passes", "generation is always compiled with all of them",
                       "name a training, or an encoder with `task` inference"};
   std::vector<PassVariant> out{{"(as given)", "the step as given", job}};

@@ -17,7 +17,7 @@ namespace {
 
 /// Throws the objection of the model, its graph or the machine to a plan, without compiling.
 void require_legal(const Job& job) {
-  if (job.generation && job.generation->new_tokens > 0) return require_legal_generation(job);
+  if (writes_text(job)) return require_legal_generation(job);
   if (job.generation) return;  // cores that answer requests of their own form no groups
   Job layers = job;            // one in each chunk: they are all alike
   layers.model = job.model->with_sizes({.layers = job.step.plan.pipeline * job.step.plan.chunks});

@@ -86,7 +86,7 @@ Memory least_memory(const Job& job) {
 }
 
 Memory least_memory(const Job& job, KnownFacts& known) {
-  if (job.generation && job.generation->new_tokens > 0) return least_generation_memory(job);
+  if (writes_text(job)) return least_generation_memory(job);
   const runtime::Plan& p = job.step.plan;
   const double shards = p.zero1 ? static_cast<double>(p.data) : 1;
   const std::int64_t layers = job.model->sizes().layers / p.pipeline;
