@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 import forked
@@ -314,8 +313,18 @@ class Cores(unittest.TestCase):
         os.killpg(process.pid, signal.SIGINT)
         _, errors = process.communicate(timeout=30)
         self.assertEqual((process.returncode, errors.count("error:")), (130, 1), errors)
-        time.sleep(0.2)
         self.assertEqual([pid for pid in pids if pathlib.Path(f"/proc/{pid}").exists()], [])
+
+    def test_ctrl_c_while_cores_start_leaves_no_process(self):
+        text = HEAD + ("import signal\ndef f(rank):\n    xm.rendezvous('never')\nfork = os.fork\n"
+                       "def interrupted():\n    pid = fork()\n    if pid:\n        print(pid, flush=True)\n"
+                       "        os.kill(os.getpid(), signal.SIGINT)\n    return pid\n"
+                       "os.fork = interrupted\nxmp.spawn(f)\n")
+        done = self.run_it(text, "--cores", "2")
+        self.assertEqual((done.returncode, done.stderr.count("error:")), (130, 1), done.stderr)
+        pids = done.stdout.split()
+        self.assertEqual([pid for pid in pids if pathlib.Path(f"/proc/{pid}").exists()], [])
+        self.assertEqual(len(pids), 2)
 
     def test_an_interrupt_that_only_a_core_sees_is_one_of_all(self):
         text = HEAD + ("import signal, time\ndef f(rank):\n    if rank: os.kill(os.getpid(), signal.SIGINT)\n"

@@ -1,5 +1,6 @@
 """Processes of spawn() and of --nproc_per_node: each is a core. A graph with collectives is computed by the parent, for
 all cores together, when each of them has brought its inputs; so are objects that cores exchange."""
+import contextlib
 import ctypes
 import multiprocessing
 import os
@@ -76,6 +77,15 @@ def exit_with_parent():
         pass  # another system: the pipe ends them at the next collective
 
 
+@contextlib.contextmanager
+def interrupts_wait():
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def environment(rank, ranks):
     """As torchrun sets it."""
     os.environ.update(RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE=str(ranks), LOCAL_WORLD_SIZE=str(ranks),
@@ -101,6 +111,7 @@ def child(rank, pipes, job):
     environment(rank, ranks)
     status = 0
     try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         fn(rank, *args)
         engine.mark_step("the end")
     except SystemExit as end:
@@ -132,18 +143,23 @@ def ended(engine, rank, status, pipe):
 class Ranks:
     """The parent's side."""
 
-    def __init__(self, fn, args, ranks):
-        context = multiprocessing.get_context("fork")
+    def __init__(self):
         self.engine = _engine.engine()
         self.backend, self.programs, self.processes, self.pipes = self.engine.backend, {}, [], []
+
+    def start(self, fn, args, ranks):
+        """Forks them all. An interrupt waits till they are there: one that came between would leave a process that is
+        not known."""
+        context = multiprocessing.get_context("fork")
         sys.stdout.flush()
-        for rank in range(ranks):
-            ours, theirs = context.Pipe()
-            self.pipes.append(ours)
-            process = context.Process(target=child, args=(rank, (theirs, list(self.pipes)), (fn, args, ranks)))
-            process.start()
-            theirs.close()
-            self.processes.append(process)
+        with interrupts_wait():
+            for rank in range(ranks):
+                ours, theirs = context.Pipe()
+                self.pipes.append(ours)
+                process = context.Process(target=child, args=(rank, (theirs, list(self.pipes)), (fn, args, ranks)))
+                process.start()
+                theirs.close()
+                self.processes.append(process)
 
     def name(self, rank):
         return f"core {rank} of {len(self.pipes)}"
@@ -230,8 +246,9 @@ def spawn(fn, args, ranks):
         environment(0, 1)
         fn(0, *args)
         return
-    together = Ranks(fn, args, ranks)
+    together = Ranks()
     try:
+        together.start(fn, args, ranks)
         together.listen()
     finally:
         together.stop()
