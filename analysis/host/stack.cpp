@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::string_view kFolder = "analysis/host/stacks";
 using D = base::Dimension;
+constexpr bool kOnDevice = true;
 constexpr std::array kFields = {
     Stack::Field{"host.per_op", &Stack::per_op, D::kTime,
                  "trace, hash and dispatch of one framework operation in one process"},
@@ -40,17 +41,21 @@ constexpr std::array kFields = {
     Stack::Field{"launch.in_flight", &Stack::in_flight, D::kCount, "graphs queued while the host continues"},
     Stack::Field{"launch.lead_in", &Stack::lead_in, D::kTime, "device time before a graph"},
     Stack::Field{"plan.kernel_from", &Stack::kernel_from, D::kCount,
-                 "prompt length in tokens from which on attention is a kernel; 0: as transformers-neuronx chooses"},
+                 "prompt length in tokens from which on attention is a kernel; 0: as transformers-neuronx chooses",
+                 kOnDevice},
     Stack::Field{"plan.kernel_from_joined", &Stack::kernel_from_joined, D::kCount,
-                 "the same on logical cores of two physical ones"},
+                 "the same on logical cores of two physical ones", kOnDevice},
     Stack::Field{"plan.prompt_kernel", &Stack::prompt_kernel, D::kCount,
-                 "1: transformers-neuronx has a kernel for long prompts; 0: each step of attention is an operation"},
+                 "1: transformers-neuronx has a kernel for long prompts; 0: each step of attention is an operation",
+                 kOnDevice},
     Stack::Field{
         "plan.scores_together", &Stack::scores_together, D::kCount,
         "without that kernel, scores that pass HBM where SBUF cannot hold them; 1: those of all sequences of a "
-        "prompt, in fp32; 0: those of one sequence, in the type of the weights"},
+        "prompt, in fp32; 0: those of one sequence, in the type of the weights",
+        kOnDevice},
     Stack::Field{"plan.expert_block", &Stack::expert_block, D::kCount,
-                 "on logical cores of two, tokens of a prompt in a block of one expert; 0: the expert gets all tokens"},
+                 "on logical cores of two, tokens of a prompt in a block of one expert; 0: the expert gets all tokens",
+                 kOnDevice},
     Stack::Field{"plan.flash_from", &Stack::flash_from, D::kCount, "tokens from which on attention is flash attention"},
     Stack::Field{"compile.per_op", &Stack::compile_per_op, D::kTime, "compilation of one traced operation"},
     Stack::Field{"compile.per_tile", &Stack::compile_per_tile, D::kTime,
@@ -59,8 +64,8 @@ constexpr std::array kFields = {
     Stack::Field{"compile.instructions", &Stack::compile_instructions, D::kCount,
                  "most instructions of a module that the compiler accepts"},
     Stack::Field{"compiler.ring_share", &Stack::ring_share, D::kRatio,
-                 "memory of DMA rings, as a share of the scratchpad"},
-    Stack::Field{"compiler.runtime", &Stack::runtime_bytes, D::kBytes, "HBM of a core for code and runtime"},
+                 "memory of DMA rings, as a share of the scratchpad", kOnDevice},
+    Stack::Field{"compiler.runtime", &Stack::runtime_bytes, D::kBytes, "HBM of a core for code and runtime", kOnDevice},
     Stack::Field{"compile.graphs", &Stack::compile_graphs, D::kRatio, "graphs of a step that a job compiles"},
     Stack::Field{"compile.start_per_op", &Stack::start_per_op, D::kTime,
                  "time to lower and load one operation of a cached graph"},

@@ -70,6 +70,7 @@ struct Stack : HostCosts, CompilerCosts, ReferenceScripts {
     base::Sourced<double> Stack::*member;
     base::Dimension dimension;
     std::string_view text;
+    bool on_device = false;  // programs, or their memory, depend on it
   };
   /// The only list of the numbers: the loader, `trnsim params --stack` and the tests walk it.
   static std::span<const Field> fields();

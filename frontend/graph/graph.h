@@ -79,7 +79,6 @@ struct Alias {
   Ints output_index;  // of tuples within tuples; empty: the only output
   std::int64_t parameter = 0;
   Ints parameter_index;
-  bool must = false;
 
   bool operator==(const Alias&) const = default;
 };

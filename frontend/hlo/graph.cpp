@@ -201,8 +201,7 @@ class GraphMaker {
       std::int64_t before = 0;
       for (std::int64_t p = 0; p < alias.operand; ++p)
         before += static_cast<std::int64_t>(types_of(*shapes[static_cast<std::size_t>(p)]).size());
-      out_.aliases.push_back(
-          {.output_index = {*output}, .parameter = before + *inside, .parameter_index = {}, .must = alias.kind == 2});
+      out_.aliases.push_back({.output_index = {*output}, .parameter = before + *inside, .parameter_index = {}});
     }
   }
 

@@ -3,7 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <string>
+#include <vector>
 
+#include "base/suggest.h"
 #include "frontend/stablehlo/attributes.h"
 
 namespace trnsim::frontend::stablehlo {
@@ -141,6 +145,16 @@ const AttributeRule* rule_of(const Operator& op, const std::string& name) {
   return found == op.attributes.end() ? nullptr : &*found;
 }
 
+/// MLIR keeps attributes that an operator does not have. One that is almost a name of the operator's would leave that
+/// at its default, without a word.
+void refuse_misspelled(const Operator& op, const std::string& name, const Cursor& in) {
+  if (name.find('.') != std::string::npos) return;  // another dialect's
+  std::vector<std::string> names;
+  for (const AttributeRule& rule : op.attributes) names.emplace_back(rule.name);
+  if (const std::optional<std::string> meant = base::closest(name, names))
+    in.fail(fmt::format("{} has no attribute {}: write {}", op.name, name, *meant));
+}
+
 }  // namespace
 
 void set_convolution_dimensions(Attributes& attributes, std::string_view text, const Cursor& in) {
@@ -191,6 +205,7 @@ void set_attribute(Attributes& attributes, const Operator& op, const std::string
   }
   if (structure) return set_convolution_dimensions(attributes, value.text, in);
   const AttributeRule* rule = rule_of(op, name);
+  if (rule == nullptr) refuse_misspelled(op, name, in);
   attributes.set(name, rule == nullptr ? untyped(value) : typed(rule->kind, name, value, in));
 }
 

@@ -122,7 +122,7 @@ std::vector<Parameter> ProgramReader::read_function_parameters(Function& f) {
     module_.undivided |= divides(f.parameter_attributes.back());
     const std::int64_t output = f.parameter_attributes.back().integer("tf.aliasing_output", -1);
     if (output >= 0 && f.name == "main")
-      module_.aliases.push_back({{output}, static_cast<std::int64_t>(out.size()) - 1, {}, false});
+      module_.aliases.push_back({{output}, static_cast<std::int64_t>(out.size()) - 1, {}});
     read_location();
   }
   return out;

@@ -151,6 +151,8 @@ TEST(StableHlo, ErrorsNameTheLine) {
   EXPECT_THAT(with("  %b = stablehlo.convert %a : (tensor<4xf32>) -> tensor<?xf64>\n"), HasSubstr("EMOD025"));
   EXPECT_THAT(with("  %b = func.call @f(%a) : (tensor<4xf32>) -> tensor<4xf32>\n"), HasSubstr("@f is called"));
   EXPECT_THAT(with("  %a = stablehlo.constant dense<1.0> : tensor<f32>\n"), HasSubstr("%a is defined twice"));
+  EXPECT_THAT(with("  %b = \"stablehlo.cholesky\"(%a) {lowr = true} : (tensor<4xf32>) -> tensor<4xf32>\n"),
+              HasSubstr("test.mlir:3: cholesky has no attribute lowr: write lower"));
   EXPECT_THAT(complaint_of("func.func @main() {"), HasSubstr("does not end"));
   EXPECT_THAT(complaint_of(""), HasSubstr("has no function"));
 }

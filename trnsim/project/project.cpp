@@ -306,9 +306,9 @@ std::uint64_t device_hash(const Job& job) {
                   .one_length = {.length = job.sizes.one_length.length, .passes = job.sizes.one_length.passes}};
   for (const LengthShare& one : job.sizes.lengths)
     device.sizes.lengths.push_back({.length = one.length, .passes = one.passes});
-  device.stack = fmt::format("{} {} {} {} {} {} {}", stack.ring_share.value, stack.runtime_bytes.value,
-                             stack.kernel_from.value, stack.kernel_from_joined.value, stack.prompt_kernel.value,
-                             stack.scores_together.value, stack.expert_block.value);
+  device.stack.clear();
+  for (const analysis::Stack::Field& field : analysis::Stack::fields())
+    if (field.on_device) device.stack += fmt::format("{} ", (stack.*field.member).value);
   device.stack_changes = {}, device.purchase = {}, device.price_per_hour = {};
   return hash_of(device);
 }
