@@ -102,6 +102,8 @@ class Recorder {
   PyObject* of_host(PyObject* func, PyObject* args, PyObject* kwargs) const {
     if (kwargs != nullptr && PyDict_Contains(kwargs, device_.ptr()) != 0) return nullptr;
     if (func == detach_.ptr()) return nullptr;
+    PyObject* first = PyTuple_GET_SIZE(args) == 0 ? Py_None : PyTuple_GET_ITEM(args, 0);
+    if (PyFloat_Check(first) || PyLong_Check(first)) return nullptr;  // it may be a number in a tensor's place
     return PyObject_Call(func, args, kwargs);
   }
   /// An operator in place of its first argument, which stays of its form: a whole tensor, or one view of it.

@@ -124,6 +124,28 @@ for kind in (nn.LSTM, nn.GRU, nn.RNN):
     assert (got.float().cpu() - want).abs().max() < 0.02
 """
 
+SAVED = """
+from torch.utils.checkpoint import checkpoint
+calls = (lambda x: (x / 8.0 ** 0.5) @ x.T, lambda x: x * 3, lambda x: 2.0 / (x + 3), lambda x: (x + 2) ** 3,
+         lambda x: torch.where(x > 0, x * 2, x / 7), lambda x: (x / 3).bfloat16().float() * 2.5)
+for call in calls:
+    sides = []
+    for place in ("cpu", d):
+        x = torch.linspace(-1, 1, 9).view(3, 3).to(place).requires_grad_()
+        call(checkpoint(call, x, use_reentrant=False)).exp().sum().backward()
+        sides.append(x.grad.cpu())
+    assert torch.allclose(*sides, rtol=1e-5), sides
+kept, w = [], torch.ones(3, 3, device=d, requires_grad=True)  # a hook that moves a number, too
+def packed(t):
+    kept.append(t.dtype)
+    return t.cpu().float()
+with torch.autograd.graph.saved_tensors_hooks(packed, lambda t: t.to(d)):
+    y = (w / 5.0).exp() / 3
+y.sum().backward()
+assert torch.allclose(w.grad.cpu(), torch.full((3, 3), 2.718281828 ** 0.2 / 15)), w.grad
+assert kept == [torch.float64, torch.float32, torch.int64]
+"""
+
 
 @unittest.skipIf(torch is None, "no PyTorch: install python3-torch")
 class Edges(device_scripts.Scripts):
@@ -159,6 +181,9 @@ class Edges(device_scripts.Scripts):
 
     def test_recurrent_layers_in_autocast(self):
         self.runs(RECURRENT)
+
+    def test_saved_operands_may_be_numbers(self):
+        self.runs(SAVED)
 
     def test_windows_hold_infinities(self):
         self.runs(WINDOWS)

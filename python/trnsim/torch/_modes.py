@@ -276,13 +276,23 @@ def take_numbers():
 
 
 DETACH = torch.ops.aten.detach.default
+TENSOR_TYPE = torch._C.TensorType.get()
 WIDEST = {float: torch.float64, int: torch.int64, bool: torch.bool}  # types of numbers as tensors
+
+
+@functools.lru_cache(None)
+def of_one_tensor(func):
+    """Whether the first argument of an operator is its only tensor. PyTorch hands over a number that was one operand of
+    an operator, and that a hook of saved tensors is given, as Python's number, which such operators do not take."""
+    return [i for i, a in enumerate(func._schema.arguments) if TENSOR_TYPE.isSubtypeOf(a.type)] == [0]
 
 
 class Operators(TorchDispatchMode):
     """Records operators that make tensors on the device, and those whose arguments are there."""
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        if args and type(args[0]) in WIDEST and of_one_tensor(func):
+            args = (torch.scalar_tensor(args[0], dtype=WIDEST[type(args[0])]), *args[1:])
         if kwargs:
             device = kwargs.get("device")
             if device is not None and device.type == "meta" and not (args and plain_meta(args[0])):
