@@ -52,6 +52,52 @@ get_ema_multi_avg_fn(0.75)(means, news, 1)
 assert means[0].tolist() == [0.25] * 3
 """
 
+ARGUMENTS = """
+import inspect
+from torch.nn.utils import clip_grad_norm_, clip_grads_with_norm_, get_total_norm, parametrizations
+def trained(place, keywords, clip):
+    torch.manual_seed(0)
+    model = nn.Sequential(parametrizations.weight_norm(nn.Linear(4, 6)), nn.LayerNorm(6, bias=False), nn.Linear(6, 2))
+    model.to(place)
+    opt, norms = torch.optim.AdamW(model.parameters(), 0.1, **keywords), []
+    for i in range(3):
+        opt.zero_grad()
+        model(torch.linspace(-1, 2, 12).view(3, 4).to(place)).pow(2).sum().backward()
+        norms.append(clip(list(model.parameters())).item())
+        opt.step()
+    return norms, model
+def in_two(parameters):
+    norm = get_total_norm(p.grad for p in parameters)
+    clip_grads_with_norm_(parameters, 0.5, norm)
+    return norm
+want, plain = trained("cpu", {}, lambda p: clip_grad_norm_(p, 0.5))
+for clip in (lambda p: clip_grad_norm_(p, 0.5, foreach=True), in_two):
+    got, model = trained(d, {"fused": False}, clip)
+    assert torch.allclose(torch.tensor(got), torch.tensor(want), rtol=1e-4), (got, want)
+assert sorted(model.state_dict()) == sorted(plain.state_dict()) and "1.bias" not in plain.state_dict()
+assert "0.parametrizations.weight.original0" in plain.state_dict()
+assert "fused" in inspect.signature(torch.optim.AdamW).parameters
+for kind in (torch.optim.Adam, torch.optim.SGD):
+    kind(nn.Linear(2, 2).parameters(), lr=0.1, fused=True)
+    refused(lambda: kind(model.parameters(), lr=0.1, fused=True), RuntimeError, "fused=True")
+torch.save(plain.state_dict(), "plain.pt")
+empty = nn.Sequential(parametrizations.weight_norm(nn.Linear(4, 6)), nn.LayerNorm(6, bias=False), nn.Linear(6, 2))
+empty.to(torch.float64).load_state_dict(torch.load("plain.pt", map_location="cpu", mmap=True), assign=True)
+assert all(torch.equal(a, b) and a.dtype is b.dtype for a, b in zip(empty.state_dict().values(),
+                                                                     plain.state_dict().values()))
+refused(lambda: empty.load_state_dict({}, assign=True), RuntimeError, "Missing key")
+mask, x = nn.Transformer.generate_square_subsequent_mask(5), torch.randn(5, 2, 4)
+layer = nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 2, 8, dropout=0.0), 1)
+want = layer(x, mask)
+assert torch.allclose(layer.to(d)(x.to(d), mask.to(d), is_causal=True).cpu(), want, atol=1e-5)
+refused(lambda: nn.MultiheadAttention(4, 2)(x, x, x, is_causal=True), RuntimeError, "mask")
+w, seen = torch.ones(3, device=d, requires_grad=True), []
+w.register_post_accumulate_grad_hook(lambda p: (seen.append(p.grad.tolist()), p.data.sub_(p.grad)))
+for i in range(2):
+    (w * w).sum().backward()
+assert seen == [[2.0] * 3, [0.0] * 3] and w.tolist() == [-1.0] * 3, (seen, w)
+"""
+
 
 @unittest.skipIf(torch is None, "no PyTorch: install python3-torch")
 class Names(device_scripts.Scripts):
@@ -60,6 +106,9 @@ class Names(device_scripts.Scripts):
 
     def test_names_of_a_newer_pytorch(self):
         self.runs(NEWER)
+
+    def test_arguments_of_a_newer_pytorch(self):
+        self.runs(ARGUMENTS)
 
 
 if __name__ == "__main__":

@@ -6,8 +6,8 @@ import weakref
 
 import torch
 
-from trnsim.torch import _amp, _cuda, _ddp, _device, _dist, _dynamo, _engine, _modes, _newer, _newer_names, _record, \
-    _scripted, _sync_norm, _xla, _xla_modules
+from trnsim.torch import _amp, _cuda, _ddp, _device, _dist, _dynamo, _engine, _modes, _newer, _newer_arguments, \
+    _newer_names, _record, _scripted, _sync_norm, _xla, _xla_modules
 from trnsim.torch._modes import loads_data, named
 from trnsim.torch._nxd import modules as _nxd
 from trnsim.torch._tensor import DeviceTensor, from_host
@@ -260,6 +260,7 @@ def install(backend, everywhere=False, cuda=False):
     torch.kron = kron(torch.kron)
     _newer.install()
     _newer_names.install()
+    _newer_arguments.install()
     _dynamo.install()
     _amp.install()
     _dist.install()
