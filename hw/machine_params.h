@@ -44,7 +44,7 @@ struct MachineParams {
   Number dma_generators, dma_generation, dma_indexed_setup, dma_engine_rate, dma_setup, dma_overlap, dma_rate,
       dma_descriptor_overhead;
   Number cc_queues, cc_floor, cc_barrier, cc_bandwidth, cc_packet, cc_mesh_below, cc_halving_below, cc_peer;
-  Number cc_launch, cc_loop, cc_loop_sync, cc_network_sync;
+  Number cc_launch, cc_loop, cc_step, cc_network_sync;
   Number link_bandwidth, link_ports, link_hop, torus_rows, torus_columns;
   Number instances, efa_bandwidth, efa_latency;
   Number vcpus, host_memory;

@@ -112,10 +112,7 @@ CollectivePlan CollectivePlanner::make(const isa::Instr& instr, Table& table, co
   plan.algorithm = algorithm_of(instr, at, machine_);
   plan.bytes = static_cast<std::uint64_t>(collective_bytes(instr));
   const int crossed = crossings(instr, at, stages);
-  const bool far = at.mesh_hops > 0 || crossed > 0;
-  plan.standalone = fs_of(crossed > 0 ? crossed * machine_.cc_network_sync.value
-                          : far       ? machine_.cc_loop_sync.value
-                                      : 0);
+  plan.standalone = fs_of(crossed * machine_.cc_network_sync.value);
   if (instr.op == Opcode::kRecv) {  // it waits for the send; then its sequencer sees the semaphore
     plan.floor = fs_of(machine_.semaphore.value);
     return plan;
@@ -137,7 +134,8 @@ CollectivePlan CollectivePlanner::make(const isa::Instr& instr, Table& table, co
   return plan;
 }
 
-/// Adds up the stages, each as long as its slowest resource: the sending core, the links, the DMA engines or HBM.
+/// Adds up the stages, each as long as its slowest resource: its messages, the sending core, the links, the DMA engines
+/// or HBM.
 void CollectivePlanner::add_data(const std::vector<Stage>& stages, Table& table, CollectivePlan& plan) const {
   // Every byte read passes a DMA engine, in descriptors of a collective's packet.
   const double packet = machine_.cc_packet.value;
@@ -148,7 +146,7 @@ void CollectivePlanner::add_data(const std::vector<Stage>& stages, Table& table,
     sent += stage.sent;
     read += stage.read;
     moved += stage.read + stage.written;
-    time += std::max({stage.sent / machine_.cc_bandwidth.value, link_seconds(stage, table),
+    time += std::max({stage.messages, stage.sent / machine_.cc_bandwidth.value, link_seconds(stage, table),
                       stage.read / engine / machine_.dma_engines.value, (stage.read + stage.written) / hbm});
   }
   plan.moving = fs_of(time);

@@ -75,7 +75,7 @@ class Builder {
     }
     if (local_ > 1) {
       Stage& stage = add(pass);
-      stage.latency = (local_ - 1) * at_.ring_hops * machine_.link_hop.value;
+      stage.latency = (local_ - 1) * ring_step();
       flow(stage, Pattern::kRing) = bytes_;
     }
   }
@@ -119,8 +119,18 @@ class Builder {
       stage.latency = at_.halving_hops * machine_.link_hop.value;
     } else {
       flow(stage, Pattern::kRing) = sent;
-      stage.latency = (local_ - 1) * at_.ring_hops * machine_.link_hop.value;
+      stage.messages = (local_ - 1) * message(bytes_ / local_);
+      stage.latency = (local_ - 1) * ring_step();
     }
+  }
+  /// The least time of a message: one DMA engine moves each of its packets.
+  double message(double bytes) const {
+    const double longest = std::min(bytes, machine_.cc_packet.value);
+    return (longest + machine_.dma_descriptor_overhead.value) / machine_.dma_rate.value;
+  }
+  /// The latency of a step of a ring: a member passes on only what it has stored.
+  double ring_step() const {
+    return at_.ring_hops > 0 ? machine_.cc_step.value + (at_.ring_hops - 1) * machine_.link_hop.value : 0;
   }
   /// The same between the instances, each rank with its part.
   void network_half(double reads) {

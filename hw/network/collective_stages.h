@@ -18,6 +18,7 @@ struct Stage {
   double sent = 0, read = 0, written = 0;    // read and written: in its own HBM, by whomever
   std::array<double, kPatternCount> flow{};  // units of each pattern that a set puts on the links
   double latency = 0;                        // s, before or between the data
+  double messages = 0;                       // s that its messages take at the least, one after the other
 };
 
 /// The placement of a table's sets on the machine.
