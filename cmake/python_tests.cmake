@@ -4,7 +4,7 @@ foreach(test IN LISTS python_tests)
   cmake_path(GET test STEM name)
   if(TARGET trnsim_python)
     add_test(NAME Python.${name} COMMAND ${TRNSIM_PYTHON} -B ${test})
-    set_tests_properties(Python.${name} PROPERTIES TIMEOUT 300 ENVIRONMENT
+    set_tests_properties(Python.${name} PROPERTIES TIMEOUT 1800 ENVIRONMENT
                          "PYTHONPATH=${CMAKE_BINARY_DIR}/python;TRNSIM_BINARY=$<TARGET_FILE:trnsim>")
   else()
     add_test(NAME Python.${name} COMMAND ${CMAKE_COMMAND} -E echo "skipped: the Python module was left out")
@@ -13,7 +13,6 @@ foreach(test IN LISTS python_tests)
   set(speed quick)  # one test a file: nothing of it is quicker
   if(name MATCHES "^(torch_(scripts|vision|inference|ops|cores|rules|example|families|nxd|moves|fsdp|ddp)|exported_graph)_test$")
     set(speed slow)  # networks computed by simulated instructions, or compiled several times
-    set_tests_properties(Python.${name} PROPERTIES TIMEOUT 900)
   endif()
   set_tests_properties(Python.${name} PROPERTIES LABELS "python;${speed}" COST 2)
 endforeach()
@@ -22,5 +21,5 @@ add_test(NAME Golden.TwentyRandomTrainingsFollowPyTorch COMMAND sh -c
          "/usr/bin/python3 -c 'import torch' 2>/dev/null || { echo 'skipped: there is no PyTorch'; exit; }; \
 exec /usr/bin/python3 -B tests/golden/make/random_shapes.py $<TARGET_FILE:trnsim> 20 20261123"
          WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
-set_tests_properties(Golden.TwentyRandomTrainingsFollowPyTorch PROPERTIES TIMEOUT 900 LABELS "python;slow" COST 2
+set_tests_properties(Golden.TwentyRandomTrainingsFollowPyTorch PROPERTIES TIMEOUT 1800 LABELS "python;slow" COST 2
                      ENVIRONMENT "TRNSIM_HOME=${CMAKE_SOURCE_DIR}" SKIP_REGULAR_EXPRESSION "skipped: there is no PyTorch")

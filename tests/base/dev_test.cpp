@@ -53,11 +53,13 @@ TEST(Dev, ASuiteOfTheNightGoesOnBehindTheTestsThatPassed) {
   const Result result = shell(R"(bash <<'END'
     root=$(mktemp -d); kept=$root/kept; mkdir "$kept"
     printf '#!/bin/sh\necho "  Test #1: A.One"\necho "  Test  #2: B.Two/3"\n' >"$root/ctest"
-    printf '#!/bin/sh\necho "1/2 Test #1: A.One ......   Passed    0.01 sec"\n%s\n' \
-      'case "$*" in *-I*) echo "asked: $*";; *) exec sleep 20;; esac' >"$root/dev"
+    printf '#!/bin/sh\necho "1/2 Test #1: A.One ......   Passed    0.01 sec"\n%s\n%s\n%s\n' \
+      'case "$*" in *-I*) echo "asked: $*"; exit;; esac; p=$$' \
+      'until grep -qx timeout /proc/$p/comm; do p=$(sed -n "s/^PPid:[^0-9]*//p" /proc/$p/status); done' \
+      'kill -ALRM $p; exec sleep 20' >"$root/dev"
     chmod +x "$root/ctest" "$root/dev"; PATH=$root:$PATH; say() { :; }
     . )" TRNSIM_SOURCE_DIR R"(/tests/nightly/nightly.sh
-    night_part tsan "$kept" 1; cat "$kept/tsan.how"; [ -f "$kept/tsan.txt" ] && echo done too early
+    night_part tsan "$kept" 600; cat "$kept/tsan.how"; [ -f "$kept/tsan.txt" ] && echo done too early
     night_part tsan "$kept" 9; cat "$kept/tsan.how" "$kept/tsan.txt"; rm -r "$root"
 END
 )");
@@ -66,6 +68,44 @@ END
   EXPECT_THAT(result.output, HasSubstr("1 tests passed in earlier calls"));
   EXPECT_THAT(result.output, HasSubstr("asked: test --preset tsan -I 0,0,0,2\n"));
   EXPECT_EQ(result.output.find("done too early"), std::string::npos);
+}
+
+/// `commands` behind the functions of ./dev, with programs of `bin` in front of the system's.
+Result with_functions(const std::string& commands) {
+  return shell(R"sh(bash <<'END' 2>&1
+    bin=$(mktemp -d); PATH=$bin:$PATH; trap 'rm -r "$bin"' EXIT
+    )sh"
+               "eval \"$(sed -e '$d' -e 's|^root=.*|root=" TRNSIM_SOURCE_DIR "|' '" TRNSIM_SOURCE_DIR "/dev')\"\n" +
+               commands + "\nEND\n");
+}
+
+// The fourth call is the first that works: the lists are read again, and the network was away for a moment.
+TEST(Dev, PackagesAreAskedForAgainWhenTheNetworkFailsForAMoment) {
+  const std::string asked = R"sh(
+    printf '#!/bin/sh\n' >"$bin/dpkg-query"
+    printf '#!/bin/sh\nfor last; do :; done; echo "$last" >>"%s/asked"\n[ $(wc -l <"%s/asked") -gt 3 ]\n' \
+      "$bin" "$bin" >"$bin/apt-get"
+    chmod +x "$bin"/*; as_root() { "$@"; }; need_root() { :; }; export TRNSIM_PAUSE=0
+    need gone; echo "exit code $?"; cat "$bin/asked")sh";
+  EXPECT_EQ(with_functions(asked).output, "installing gone\nexit code 0\ngone\nupdate\nupdate\ngone\n");
+}
+
+TEST(Dev, AContainersShareOfTheHostIsWhatItUses) {
+  const Result result = with_functions(R"sh(
+    nproc() { echo 64; }; export TRNSIM_CPU_MAX=$bin/max
+    echo "150000 100000" >"$TRNSIM_CPU_MAX"; cores
+    echo "max 100000" >"$TRNSIM_CPU_MAX"; cores
+    rm "$TRNSIM_CPU_MAX"; cores)sh");
+  EXPECT_EQ(result.output, "2\n64\n64\n");
+}
+
+// A home folder that cannot be written: ccache would end each compilation with an error.
+TEST(Dev, ACacheThatCannotBeWrittenIsLeftOut) {
+  const Result result = with_functions(R"sh(
+    printf '#!/bin/sh\necho "$CACHE"\n' >"$bin/ccache"; chmod +x "$bin/ccache"
+    export CACHE=$bin; without_cache_that_fails; echo "${CCACHE_DISABLE:-used}"
+    export CACHE=/proc/none; without_cache_that_fails; echo "${CCACHE_DISABLE:-used}")sh");
+  EXPECT_THAT(result.output, testing::MatchesRegex("used\nccache cannot write to /proc/none: .*\n1\n"));
 }
 
 TEST(Dev, TheThreadSanitizerSeesOnlyTestsWithThreads) {

@@ -30,7 +30,7 @@ class Allocations : public cli_test::SmallJob {
   }
 
   std::string fail_at(long n) const {
-    return "timeout 60 env FAIL_ALLOC_AT=" + std::to_string(n) + " FAIL_ALLOC_COUNT=" + at("count") +
+    return "timeout 600 env FAIL_ALLOC_AT=" + std::to_string(n) + " FAIL_ALLOC_COUNT=" + at("count") +
            " LD_PRELOAD=" TRNSIM_FAIL_ALLOC;
   }
 

@@ -1,6 +1,8 @@
 // Stands between trnsim and the C library (LD_PRELOAD) and spoils the n-th call that changes a file, as a disk that
 // fails, fills up or is slow does, or as kill -9 at that moment. Set by the environment: FAIL_IO_AT=n, FAIL_IO_HOW=EIO,
-// ENOSPC, EINTR, SHORT or KILL; FAIL_IO_COUNT names a file that gets the number of calls.
+// ENOSPC, EINTR, SHORT or KILL, or the number of a signal that comes then, behind which the call succeeds;
+// FAIL_IO_COUNT names a file that gets the number of calls; with FAIL_IO_FILE=NAME only writes to a file of that name
+// count.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -28,6 +30,19 @@ const char* how() {
   return text ? text : "";
 }
 
+/// Whether writes to the descriptor count.
+bool counts(int fd) {
+  const char* name = std::getenv("FAIL_IO_FILE");
+  if (name == nullptr) return true;
+  char link[40], path[4096];
+  std::snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  const ssize_t size = readlink(link, path, sizeof path - 1);
+  if (size < 0) return false;
+  path[size] = 0;
+  const char* last = std::strrchr(path, '/');
+  return last != nullptr && std::strcmp(last + 1, name) == 0;
+}
+
 bool its_turn() {
   const char* at = std::getenv("FAIL_IO_AT");
   return ++calls == (at ? std::atoi(at) : 0);
@@ -35,7 +50,7 @@ bool its_turn() {
 
 /// Whether the call fails; then errno is set. `interruptible`: it may be asked for again.
 bool spoiled(bool interruptible = false) {
-  if (!its_turn()) return false;
+  if (std::getenv("FAIL_IO_FILE") != nullptr || !its_turn()) return false;
   if (std::strcmp(how(), "KILL") == 0) raise(SIGKILL);
   if (std::strcmp(how(), "EIO") == 0) errno = EIO;
   if (std::strcmp(how(), "ENOSPC") == 0) errno = ENOSPC;
@@ -46,8 +61,12 @@ bool spoiled(bool interruptible = false) {
 }
 
 /// Cuts a write to a file: everything, half, or nothing is written.
-bool spoiled_write(std::size_t& size) {
+bool spoiled_write(int fd, std::size_t& size) {
+  if (!counts(fd)) return false;
   const bool turn = its_turn();
+  const int signal = std::atoi(how());
+  if (turn && signal > 0) kill(getpid(), signal);
+  if (signal > 0) return false;
   --calls;
   if (spoiled(true)) return true;
   if (turn && std::strcmp(how(), "SHORT") == 0 && size > 1) size /= 2;
@@ -91,15 +110,15 @@ int open64(const char* path, int flags, ...) {
   return opened("open64", path, flags, mode);
 }
 ssize_t write(int fd, const void* bytes, std::size_t size) {
-  if (fd > 2 && spoiled_write(size)) return -1;
+  if (fd > 2 && spoiled_write(fd, size)) return -1;
   return next<ssize_t(int, const void*, std::size_t)>("write")(fd, bytes, size);
 }
 ssize_t pwrite(int fd, const void* bytes, std::size_t size, off_t at) {
-  if (spoiled_write(size)) return -1;
+  if (spoiled_write(fd, size)) return -1;
   return next<ssize_t(int, const void*, std::size_t, off_t)>("pwrite")(fd, bytes, size, at);
 }
 ssize_t pwrite64(int fd, const void* bytes, std::size_t size, off64_t at) {
-  if (spoiled_write(size)) return -1;
+  if (spoiled_write(fd, size)) return -1;
   return next<ssize_t(int, const void*, std::size_t, off64_t)>("pwrite64")(fd, bytes, size, at);
 }
 int fsync(int fd) { return spoiled() ? -1 : next<int(int)>("fsync")(fd); }

@@ -54,7 +54,7 @@ std::vector<std::string> examples_of(const std::string& verb) {
 // Flags are read before anything runs, so an example that goes on to work may be stopped.
 TEST(Frame, TheExamplesOfEveryHelpUseFlagsThatExist) {
   if (without_slow()) GTEST_SKIP() << kSlow;
-  const std::string folder = testing::TempDir() + "/examples_of_help";
+  const std::string folder = testing::TempDir() + "/examples_of_help_" + std::to_string(getpid());
   std::filesystem::create_directories(folder);
   for (const std::string verb : {"run", "compile", "ablate", "estimate", "plan", "verify", "validate", "numerics",
                                  "list", "params", "tokenize", "consolidate", "completion", "version"}) {

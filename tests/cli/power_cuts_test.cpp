@@ -5,6 +5,7 @@
 
 #include "isa/asm.h"
 #include "tests/analysis/recorded.h"
+#include "tests/cli/interrupted.h"
 #include "tests/cli/run_job.h"
 #include "tests/sanitized.h"
 
@@ -70,7 +71,7 @@ TEST_F(PowerCuts, ACheckpointIsTheOldOneOrTheNewOne) {
   ASSERT_EQ(run(job(4)).code, 0);
   const std::string wanted = slurp(at("out/model/model.safetensors"));
   fs::remove_all(folder_ / "out");
-  ASSERT_EQ(cli_test::interrupted(job(4) + "--logging_steps 1", folder_ / "out/steps.jsonl"), 130);
+  ASSERT_EQ(cli_test::interrupted(job(4) + "--logging_steps 1", folder_ / "out"), 130);
   fs::remove_all(folder_ / "kept");
   fs::copy(folder_ / "out", folder_ / "kept", fs::copy_options::recursive);
   const std::string rest = job(4) + "--logging_steps 1 --resume_from_checkpoint " + at("out/checkpoint");

@@ -1,13 +1,10 @@
 // Runs the built trnsim and checks what a shell would see.
 #pragma once
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -15,7 +12,6 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <thread>
 
 namespace cli_test {
 
@@ -59,26 +55,5 @@ class Runs : public testing::Test {
 
   std::filesystem::path folder_;
 };
-
-/// Starts trnsim, waits until something is in `log`, and presses Ctrl-C or sends another signal. Returns its exit code,
-/// -1 when it has none.
-inline int interrupted(const std::string& arguments, const std::filesystem::path& log, int signal = SIGINT) {
-  const pid_t child = fork();
-  if (child == 0) {
-    const int nowhere = open("/dev/null", O_RDWR);
-    for (const int fd : {0, 1, 2}) dup2(nowhere, fd);
-    execl("/bin/sh", "sh", "-c", ("exec " TRNSIM_BINARY " " + arguments).c_str(), nullptr);
-    _exit(127);
-  }
-  int status = 0;
-  std::error_code error;
-  while (!(std::filesystem::exists(log, error) && std::filesystem::file_size(log, error) > 0)) {
-    if (waitpid(child, &status, WNOHANG) == child) return -1;  // it ended before it logged anything
-    std::this_thread::sleep_for(std::chrono::milliseconds{2});
-  }
-  kill(child, signal);
-  waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
 
 }  // namespace cli_test

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tests/cli/interrupted.h"
 #include "tests/cli/run_job.h"
 
 #include "tests/tale.h"
@@ -71,7 +72,7 @@ TEST_F(RunDecoder, OwnDataAndWeightsAreProjectedAndTrained) {
 TEST_F(RunDecoder, AStoppedRunGoesOnToTheSameBitsAndUnderAnotherPlan) {
   const std::string job = own() + "--mode numeric --max_steps 14 --eval_strategy no --logging_steps 1 ";
   ASSERT_EQ(run(job + "--output_dir " + at("whole")).code, 0);
-  EXPECT_EQ(interrupted(job + "--output_dir " + at("part"), folder_ / "part/steps.jsonl"), 130);
+  EXPECT_EQ(interrupted(job + "--output_dir " + at("part"), folder_ / "part"), 130);
   const std::string resume = "--resume_from_checkpoint " + at("part/checkpoint") + " --output_dir ";
   const Ran rest = run(job + resume + at("rest"));
   ASSERT_EQ(rest.code, 0) << rest.err;

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "tests/cli/interrupted.h"
 #include "tests/cli/run_job.h"
 
 namespace {
@@ -29,7 +30,7 @@ class RunStopped : public cli_test::SmallJob {
 TEST_F(RunStopped, InterruptsSaveTheRun) {
   for (const int signal : {SIGTERM, SIGHUP, SIGINT}) {
     const std::string out = "out" + std::to_string(signal);
-    EXPECT_EQ(cli_test::interrupted(job(out, 100'000), folder_ / out / "steps.jsonl", signal), 130) << signal;
+    EXPECT_EQ(cli_test::interrupted(job(out, 100'000), folder_ / out, signal), 130) << signal;
     EXPECT_TRUE(fs::exists(folder_ / out / "checkpoint/shards.json")) << signal;
     EXPECT_TRUE(result(out)["metrics"]["interrupted"]) << signal;
   }
@@ -61,11 +62,12 @@ TEST_F(RunStopped, WithoutStdoutNothingIsPrintedIntoItsFiles) {
 }
 
 TEST_F(RunStopped, ARunThatGoesOnHasTheWholeHistory) {
-  ASSERT_EQ(run(job("whole", 100, 4)).code, 0);
-  ASSERT_EQ(cli_test::interrupted(job("part", 100, 4), folder_ / "part/steps.jsonl"), 130);
-  ASSERT_LT(result("part")["metrics"]["steps"], 100);
+  using cli_test::kSteps;
+  ASSERT_EQ(run(job("whole", kSteps, 4)).code, 0);
+  ASSERT_EQ(cli_test::interrupted(job("part", kSteps, 4), folder_ / "part"), 130);
+  ASSERT_LT(result("part")["metrics"]["steps"], kSteps);
   const Ran rest =
-      run(job("part", 100, 4) + "--overwrite_output_dir --resume_from_checkpoint " + at("part/checkpoint"));
+      run(job("part", kSteps, 4) + "--overwrite_output_dir --resume_from_checkpoint " + at("part/checkpoint"));
   ASSERT_EQ(rest.code, 0) << rest.err;
   EXPECT_EQ(history("part"), history("whole"));
 }
@@ -93,7 +95,7 @@ TEST_F(RunStopped, AFlippedBitOfACheckpointIsSeen) {
 }
 
 TEST_F(RunStopped, AFolderInUseIsRefused) {
-  std::thread other{[&] { cli_test::interrupted(job("out", 100'000), folder_ / "out/late", SIGTERM); }};
+  std::thread other{[&] { cli_test::stopped(job("out", 100'000), folder_ / "out/late", SIGTERM); }};
   while (!fs::exists(folder_ / "out/steps.jsonl")) std::this_thread::sleep_for(std::chrono::milliseconds{5});
   const Ran ran = run(job("out", 6) + "--overwrite_output_dir");
   EXPECT_EQ(ran.code, 2);
@@ -107,9 +109,8 @@ TEST_F(RunStopped, AnOldResultIsGoneBeforeANewRunWrites) {
   ASSERT_EQ(run(job("out", 6)).code, 0);
   write("out/mine.txt", "of the user");
   // Killed, not stopped: nothing of the old run may look like a result of the new one.
-  fs::remove(folder_ / "out/steps.jsonl");  // the sign that the new one has begun
-  EXPECT_EQ(cli_test::interrupted(job("out", 100'000) + "--overwrite_output_dir --seed 7", folder_ / "out/steps.jsonl",
-                                  SIGKILL),
+  fs::remove(folder_ / "out/steps.jsonl");  // for a sanitizer, the sign that the new one has begun
+  EXPECT_EQ(cli_test::interrupted(job("out", 100'000) + "--overwrite_output_dir --seed 7", folder_ / "out", SIGKILL),
             -1);
   EXPECT_FALSE(fs::exists(folder_ / "out/result.json"));
   EXPECT_FALSE(fs::exists(folder_ / "out/checkpoint"));

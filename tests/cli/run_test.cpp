@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 
+#include "tests/cli/interrupted.h"
 #include "tests/cli/run_job.h"
 
 namespace {
@@ -169,20 +170,21 @@ TEST_F(RunJob, TheNumberOfThreadsChangesNoBit) {
 TEST_F(RunJob, ARunThatIsStoppedAndResumedHasTheBitsOfOneThatWasNot) {
   edit("bert/config.json", "\"hidden_dropout_prob\": 0.0", "\"hidden_dropout_prob\": 0.1");
   const std::string job = flags() + " --dataset_path " + at("data.csv") +
-                          " --max_length 32 --numerics bf16+sr --max_steps 100 --mode numeric --logging_steps 1 ";
+                          " --max_length 32 --numerics bf16+sr --max_steps " + std::to_string(cli_test::kSteps) +
+                          " --mode numeric --logging_steps 1 ";
   ASSERT_EQ(run(job + "--output_dir " + at("whole")).code, 0);
-  EXPECT_EQ(interrupted(job + "--output_dir " + at("part"), folder_ / "part/steps.jsonl"), 130);
+  EXPECT_EQ(interrupted(job + "--output_dir " + at("part"), folder_ / "part"), 130);
   const Json stopped = Json::parse(slurp(folder_ / "part/result.json"));
   EXPECT_TRUE(stopped["metrics"]["interrupted"]);
   const int done = stopped["metrics"]["steps"];
   EXPECT_GE(done, 1);
-  EXPECT_LT(done, 100);
+  EXPECT_LT(done, cli_test::kSteps);
   const Ran rest = run(job + "--overwrite_output_dir --resume_from_checkpoint " + at("part/checkpoint") +
                        " --output_dir " + at("part"));
   ASSERT_EQ(rest.code, 0) << rest.err;
   EXPECT_EQ(weights("part"), weights("whole"));
   EXPECT_EQ(steps("part"), steps("whole"));
-  EXPECT_EQ(steps("part").size(), 100u);
+  EXPECT_EQ(steps("part").size(), static_cast<std::size_t>(cli_test::kSteps));
 }
 
 TEST_F(RunJob, ACheckpointOfAnotherRunIsRefused) {

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <regex>
 
+#include "tests/cli/interrupted.h"
 #include "tests/cli/trial_defects.h"
 
 namespace {
@@ -66,9 +67,13 @@ TEST_F(TrialDefects, D25ASearchForAPlanSaysSoAtOnce) {
     "hidden_size": 8192, "intermediate_size": 28672, "num_hidden_layers": 80, "num_attention_heads": 64,
     "num_key_value_heads": 8, "vocab_size": 128256, "max_position_embeddings": 131072, "rms_norm_eps": 1e-5,
     "hidden_act": "silu", "rope_theta": 500000.0, "tie_word_embeddings": false})";
-  const Ran told =
-      run("run llama2_7b_dolly --mode timed --model_id " + at("70b") + " --output_dir " + at("a"), "timeout -s INT 5");
-  EXPECT_THAT(told.err, HasSubstr("does not fit as given: searching for a plan that fits"));
+  const std::string words = "does not fit as given: searching for a plan that fits";
+  const cli_test::Stopped stopped = cli_test::stopped(
+      "run llama2_7b_dolly --mode timed --model_id " + at("70b") + " --output_dir " + at("a") + " 2>" + at("err"),
+      folder_ / "err", SIGINT, words);
+  EXPECT_NE(stopped.code, 0);  // in the middle of its search
+  EXPECT_THAT(cli_test::slurp(at("err")), HasSubstr(words));
+  EXPECT_LT(stopped.cpu_seconds_before, 5);
 }
 
 /// Cores that share each layer wait for each other in it: they stay in one instance where another plan fits.

@@ -3,12 +3,12 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <map>
 #include <vector>
 
 #include "base/files.h"
 #include "base/philox.h"
+#include "tests/cpu_time.h"
 #include "tests/fuzz/targets.h"
 
 namespace {
@@ -21,9 +21,9 @@ class Replay : public testing::TestWithParam<fuzz::Target> {
   void TearDown() override { fs::remove_all(scratch_); }
 
   void expect_kept(const std::string& bytes, const std::string& name) const {
-    const auto begin = std::chrono::steady_clock::now();
+    const tests::CpuTime took;
     EXPECT_EQ(fuzz::broken_promise(GetParam(), bytes, scratch_), "") << name;
-    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds{10}) << name;
+    EXPECT_LT(took.seconds(), 10) << name;
   }
   std::map<std::string, std::string> corpus() const {
     std::map<std::string, std::string> files{{"empty", ""}};

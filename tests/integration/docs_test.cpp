@@ -185,7 +185,7 @@ class Reader {
         const Ran ran = bash(how);
         ASSERT_EQ(ran.code, 0) << how << "\n" << ran.output;
       }
-    const Ran ran = bash("timeout 100 " + command);
+    const Ran ran = bash("timeout 900 " + command);
     EXPECT_EQ(ran.code, 0) << command << "\n" << ran.output;
   }
 

@@ -151,24 +151,24 @@ class Behaviour(unittest.TestCase):
             self.assertEqual(kept, [1, 1, 2])
 
     def test_an_interrupt_ends_it_at_once_and_the_lock_is_free(self):
-        counted = []
+        counted, begin = [], []
         main = threading.main_thread().ident
 
         def interrupt():
             for _ in range(10):  # Python goes on meanwhile
                 time.sleep(0.05)
                 counted.append(1)
+            begin.append(time.process_time())
             signal.pthread_kill(main, signal.SIGINT)
 
         thread = threading.Thread(target=interrupt)
-        begin = time.monotonic()
         thread.start()
         with self.assertRaises(KeyboardInterrupt):
             for length in itertools.count(1024, 128):  # each is compiled anew: a fast host does not end before
                 trnsim.project("llama2-7b", tensor_parallel_size=8, zero_1=True, max_length=length)
         thread.join()
         self.assertEqual(len(counted), 10)
-        self.assertLess(time.monotonic() - begin, 5)
+        self.assertLess(time.process_time() - begin[0], 5)
 
     def test_a_sweep_is_columns_and_tells_how_far_it_is(self):
         heard = []

@@ -85,7 +85,7 @@ class WrongCalls(unittest.TestCase):
 
     def called(self, name, function, arguments):
         """Calls it; an exception is one of those that a user can act on. Returns whether there was one."""
-        begin = time.monotonic()
+        begin = time.process_time()  # without what others do on the host
         try:
             function(**arguments)
         except (TypeError, IndexError) as error:
@@ -96,7 +96,7 @@ class WrongCalls(unittest.TestCase):
             self.assertNotIn("internal", str(error), name)
             return True
         finally:
-            self.assertLess(time.monotonic() - begin, 10, f"{name}({arguments})")
+            self.assertLess(time.process_time() - begin, 10, f"{name}({arguments})")
         return False
 
     def each(self, dialect, calls):

@@ -311,7 +311,7 @@ class Cores(unittest.TestCase):
                                    text=True, start_new_session=True)
         pids = [int(process.stdout.readline()) for _ in range(2)]
         os.killpg(process.pid, signal.SIGINT)
-        _, errors = process.communicate(timeout=30)
+        _, errors = process.communicate(timeout=240)
         self.assertEqual((process.returncode, errors.count("error:")), (130, 1), errors)
         self.assertEqual([pid for pid in pids if pathlib.Path(f"/proc/{pid}").exists()], [])
 

@@ -30,7 +30,7 @@ class Writers(unittest.TestCase):
         count = pathlib.Path(self.folder.name) / "count"
         set_by = {"FAIL_IO_AT": str(number), "FAIL_IO_HOW": how, "FAIL_IO_COUNT": str(count),
                   "LD_PRELOAD": str(SPOILER), "PYTHONDONTWRITEBYTECODE": "1", "PYTHONWARNINGS": "ignore"}
-        ran = subprocess.run(command, capture_output=True, text=True, cwd=self.folder.name, timeout=120, check=False,
+        ran = subprocess.run(command, capture_output=True, text=True, cwd=self.folder.name, timeout=1200, check=False,
                              env={**os.environ, **set_by})
         return ran, int(count.read_text()) if count.exists() else 0
 
@@ -105,7 +105,7 @@ class Writers(unittest.TestCase):
         script = pathlib.Path(self.folder.name) / "empty.py"
         script.write_text("")
         command = [sys.executable, "-B", "-m", "trnsim.torch", "--output_dir", "/proc/nothing", str(script)]
-        ran = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        ran = subprocess.run(command, capture_output=True, text=True, timeout=1200, check=False)
         self.assertEqual(ran.returncode, 2, ran.stderr)
         self.assertNotIn("Traceback", ran.stderr)
         self.assertIn("\n  fix: ", ran.stderr)

@@ -50,7 +50,7 @@ def outcome(trnsim, case, folder, written=False):
         shutil.rmtree(folder, ignore_errors=True)
         draws.write(case, folder)
     command = command_of(trnsim, folder, case["flags"])
-    ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
+    ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=1500)
     checks = checks_of(ran.stdout)
     errors = ", ".join(f"{what} {line['error']:.1e}" for what, line in checks.items())
     why = next((line for line in ran.stderr.splitlines() if not line.startswith("warning")), "")
