@@ -316,15 +316,17 @@ class Cores(unittest.TestCase):
         self.assertEqual([pid for pid in pids if pathlib.Path(f"/proc/{pid}").exists()], [])
 
     def test_ctrl_c_while_cores_start_leaves_no_process(self):
-        text = HEAD + ("import signal\ndef f(rank):\n    xm.rendezvous('never')\nfork = os.fork\n"
+        text = HEAD + ("import signal, threading, time\ndef f(rank):\n    xm.rendezvous('never')\nfork = os.fork\n"
                        "def interrupted():\n    pid = fork()\n    if pid:\n        print(pid, flush=True)\n"
-                       "        os.kill(os.getpid(), signal.SIGINT)\n    return pid\n"
-                       "os.fork = interrupted\nxmp.spawn(f)\n")
-        done = self.run_it(text, "--cores", "2")
-        self.assertEqual((done.returncode, done.stderr.count("error:")), (130, 1), done.stderr)
-        pids = done.stdout.split()
-        self.assertEqual([pid for pid in pids if pathlib.Path(f"/proc/{pid}").exists()], [])
-        self.assertEqual(len(pids), 2)
+                       "        os.kill(os.getpid(), signal.SIGINT)\n        time.sleep(0.01)\n    return pid\n"
+                       "os.fork = interrupted\n")
+        threads = "threading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n"  # which may take the signal
+        for before in ("", threads):
+            done = self.run_it(text + before + "xmp.spawn(f)\n", "--cores", "2")
+            self.assertEqual((done.returncode, done.stderr.count("error:")), (130, 1), done.stderr)
+            pids = done.stdout.split()
+            self.assertEqual([pid for pid in pids if pathlib.Path(f"/proc/{pid}").exists()], [])
+            self.assertEqual(len(pids), 2)
 
     def test_an_interrupt_that_only_a_core_sees_is_one_of_all(self):
         text = HEAD + ("import signal, time\ndef f(rank):\n    if rank: os.kill(os.getpid(), signal.SIGINT)\n"

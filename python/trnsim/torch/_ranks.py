@@ -1,12 +1,12 @@
 """Processes of spawn() and of --nproc_per_node: each is a core. A graph with collectives is computed by the parent, for
 all cores together, when each of them has brought its inputs; so are objects that cores exchange."""
-import contextlib
 import ctypes
 import multiprocessing
 import os
 import re
 import signal
 import sys
+import threading
 from multiprocessing.connection import wait
 
 from trnsim.torch import _absent, _engine
@@ -77,13 +77,30 @@ def exit_with_parent():
         pass  # another system: the pipe ends them at the next collective
 
 
-@contextlib.contextmanager
-def interrupts_wait():
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+class HeldInterrupts:
+    """Interrupts of the main thread, which alone gets them, wait until they are released. A signal mask would not hold
+    them: another thread takes the signal, and Python raises it in the main thread all the same."""
+
+    def __init__(self):
+        self.seen = False
+        self.before = signal.getsignal(signal.SIGINT) if threading.current_thread() is threading.main_thread() else None
+
+    def __enter__(self):
+        if self.before is not None:
+            signal.signal(signal.SIGINT, self.see)
+        return self
+
+    def __exit__(self, *_):
+        self.release()
+
+    def see(self, *_):
+        self.seen = True
+
+    def release(self):
+        if self.before is not None:
+            signal.signal(signal.SIGINT, self.before)
+        if self.seen:
+            signal.raise_signal(signal.SIGINT)
 
 
 def environment(rank, ranks):
@@ -100,7 +117,7 @@ def child(rank, pipes, job):
     pipe, others = pipes
     for other in others:  # of the parent: else it would not be missed
         other.close()
-    fn, args, ranks = job
+    fn, args, ranks, held = job
     engine = _engine.engine()
     engine.rank, engine.ranks, engine.programs = rank, ranks, {}
     engine.backend.forked(keeps=rank == 0)
@@ -111,7 +128,7 @@ def child(rank, pipes, job):
     environment(rank, ranks)
     status = 0
     try:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+        held.release()
         fn(rank, *args)
         engine.mark_step("the end")
     except SystemExit as end:
@@ -152,11 +169,12 @@ class Ranks:
         not known."""
         context = multiprocessing.get_context("fork")
         sys.stdout.flush()
-        with interrupts_wait():
+        with HeldInterrupts() as held:
+            job = (fn, args, ranks, held)
             for rank in range(ranks):
                 ours, theirs = context.Pipe()
                 self.pipes.append(ours)
-                process = context.Process(target=child, args=(rank, (theirs, list(self.pipes)), (fn, args, ranks)))
+                process = context.Process(target=child, args=(rank, (theirs, list(self.pipes)), job))
                 process.start()
                 theirs.close()
                 self.processes.append(process)
