@@ -1,5 +1,6 @@
 # What ./dev test --changed and ctest -L read: which tests a change of a folder touches, and which of them are quick.
-# Each test has two labels: its folder below tests/, and quick or slow (tests/slow_tests.txt).
+# Each test has two labels: its folder below tests/, and quick, slow (tests/slow_tests.txt) or night
+# (tests/night_tests.txt).
 
 # The folders whose libraries a target is linked with, directly or not.
 function(trnsim_linked_folders target out)

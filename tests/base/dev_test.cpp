@@ -66,7 +66,7 @@ END
   EXPECT_THAT(result.output, HasSubstr("stopped after 0 min, 1 tests passed, the others are left for the next call\n"));
   EXPECT_THAT(result.output, HasSubstr("nothing found"));
   EXPECT_THAT(result.output, HasSubstr("1 tests passed in earlier calls"));
-  EXPECT_THAT(result.output, HasSubstr("asked: test --preset tsan -I 0,0,0,2\n"));
+  EXPECT_THAT(result.output, HasSubstr("asked: test --preset tsan --all -I 0,0,0,2\n"));
   EXPECT_EQ(result.output.find("done too early"), std::string::npos);
 }
 
@@ -108,6 +108,15 @@ TEST(Dev, ACacheThatCannotBeWrittenIsLeftOut) {
   EXPECT_THAT(result.output, testing::MatchesRegex("used\nccache cannot write to /proc/none: .*\n1\n"));
 }
 
+TEST(Dev, TestsOfTheNightRunByDayWhereTheyAreChosen) {
+  const Result result = with_functions(R"sh(
+    for flags in "" -j4 -Rx "-R x" "--all -j4" -Lslow --tests-regex=x --rerun-failed "-I 1,2"; do
+      echo "$flags:" $(by_day $flags); done)sh");
+  EXPECT_EQ(result.output,
+            ": -LE ^night$\n-j4: -LE ^night$\n-Rx:\n-R x:\n--all -j4:\n-Lslow:\n--tests-regex=x:\n--rerun-failed:\n"
+            "-I 1,2:\n");
+}
+
 TEST(Dev, TheThreadSanitizerSeesOnlyTestsWithThreads) {
   const Result result = shell(R"(bash <<'END'
     root=$(mktemp -d); kept=$root/kept; mkdir "$kept"
@@ -120,7 +129,7 @@ TEST(Dev, TheThreadSanitizerSeesOnlyTestsWithThreads) {
 END
 )");
   EXPECT_THAT(result.output, HasSubstr("1 tests are left out"));
-  EXPECT_THAT(result.output, HasSubstr("asked: test --preset tsan -I 0,0,0,2,3\n"));
+  EXPECT_THAT(result.output, HasSubstr("asked: test --preset tsan --all -I 0,0,0,2,3\n"));
 }
 
 TEST(Dev, ATestIsNamedWhenItOrAProcessOfItsOwnStartsAThread) {

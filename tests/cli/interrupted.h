@@ -23,6 +23,7 @@ inline pid_t started(const std::string& arguments, const std::string& before = "
   if (child == 0) {
     const int nowhere = open("/dev/null", O_RDWR);
     for (const int fd : {0, 1, 2}) dup2(nowhere, fd);
+    for (const int sent : {SIGHUP, SIGINT}) signal(sent, SIG_DFL);  // below nohup, or behind a shell, they are ignored
     execl("/bin/sh", "sh", "-c", ("exec " + before + " " TRNSIM_BINARY " " + arguments).c_str(), nullptr);
     _exit(127);
   }

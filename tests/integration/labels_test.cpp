@@ -29,9 +29,9 @@ int count(const std::string& labels) {
   return std::stoi(output.substr(output.rfind(':') + 1));  // "Total Tests: 9"
 }
 
-TEST(Labels, EachTestIsQuickOrSlow) {
+TEST(Labels, EachTestIsQuickSlowOrForTheNight) {
   if (list_of_tests("").find("NOT_BUILT") != std::string::npos) GTEST_SKIP() << "some tests are not built";
-  EXPECT_EQ(count("-L '^quick$'") + count("-L '^slow$'"), count(""));
+  EXPECT_EQ(count("-L '^quick$'") + count("-L '^slow$'") + count("-L '^night$'"), count(""));
   EXPECT_GT(count("-L '^quick$' -L '^trnsim$'"), 100);
 }
 
@@ -44,6 +44,21 @@ TEST(Labels, EverySlowTestExists) {
     if (!name.starts_with('#')) {
       EXPECT_THAT(slow, HasSubstr(": " + name + "\n")) << "./dev labels writes tests/slow_tests.txt anew";
     }
+}
+
+/// What runs by night alone is a longer form of what runs by day, which the list names.
+TEST(Labels, EveryTestOfTheNightHasOneByDay) {
+  if (list_of_tests("").find("NOT_BUILT") != std::string::npos) GTEST_SKIP() << "some tests are not built";
+  std::istringstream lines{base::read_file(kSource / "tests/night_tests.txt")};
+  const std::string night = list_of_tests("-L '^night$'");
+  const std::string day = list_of_tests("-LE '^night$'");
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with('#')) continue;
+    std::string by_night, by_day;
+    std::istringstream{line} >> by_night >> by_day;
+    EXPECT_THAT(night, HasSubstr(": " + by_night + "\n")) << line;
+    EXPECT_THAT(day, HasSubstr(": " + by_day + "\n")) << line;
+  }
 }
 
 /// The folders that touch each target of tests.

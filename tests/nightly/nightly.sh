@@ -6,7 +6,7 @@
 # NAME MINUTES: a part is stopped after so many. The order is that in which they find most. The first ones use one core
 # each and run two at a time; the others use all.
 night_singles=("faults 70" "goldens 30" "twins 10" "kernels 12" "fuzz 35")
-night_wholes=("mutations 30" "asan 60" "lint 31" "coverage 60" "tsan 60")
+night_wholes=("suite 45" "mutations 30" "asan 60" "lint 31" "coverage 60" "tsan 60")
 night_parts=("${night_singles[@]}" "${night_wholes[@]}")
 
 part_faults() {
@@ -23,6 +23,7 @@ part_kernels() {
   build trnsim trnsim_python && "$(build_dir)/trnsim" nki "$root/tests/nki/drawn.py" 2000 "$(date -u +%Y%m%d)"
 }
 part_mutations() { "$root/dev" mutate 100000 "$(date -u +%Y%m%d)"; }
+part_suite() { suite release; }
 part_asan() { suite asan; }
 # A race takes two threads: a test whose processes had one each is left out, once the part that counts lines has seen it.
 part_tsan() {
@@ -53,7 +54,7 @@ suite() {
     left=(-I "0,0,0,$(tests_left "$1" <(cat "$passed" "$without"))") || return
     [[ ${left[1]} != 0,0,0, ]] || return 0
   fi
-  TRNSIM_SLOW=all "$root/dev" test --preset "$1" "${left[@]}" 2>&1
+  TRNSIM_SLOW=all "$root/dev" test --preset "$1" --all "${left[@]}" 2>&1
 }
 # The numbers of a preset's tests that no line of $2 names, with commas between.
 tests_left() {
