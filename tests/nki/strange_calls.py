@@ -331,4 +331,57 @@ refused("statistics of none", lambda: nki.jit(lambda x: nisa.bn_stats(
 check("an argument of no elements", lambda: of_none(X[:, :0]), X[:, :0])
 check("its warnings and instructions", lambda: [len(of_none.compile(X[:, :0]).warnings),
                                                 of_none.compile(X[:, :0]).time()["instructions"]], [0, 0])
+
+
+# ---- operands that an instruction does not take
+def tile(shape=(128, 8), dtype=nl.float32, buffer=nl.sbuf):
+    return nl.ones(shape, dtype=dtype, buffer=buffer)
+
+
+def calls(name, *words, function=None, **arguments):
+    """A call of a kernel's own is refused; what makes the arguments runs in the kernel."""
+    def kernel(x):
+        getattr(nisa, function)(**{key: make() for key, make in arguments.items()})
+    refused(name, lambda: nki.jit(kernel)(X), *words)
+
+
+calls("a gather of PSUM", "GpSimdE", function="nc_n_gather", dst=tile, data=lambda: tile(buffer=nl.psum),
+      indices=lambda: tile(dtype=nl.uint32))
+calls("a local gather of PSUM", "GpSimdE", function="local_gather", dst=lambda: tile((128, 16)),
+      src_buffer=lambda: tile(buffer=nl.psum), index=lambda: tile((128, 1), nl.uint16))
+calls("partitions of PSUM summed", "GpSimdE", function="tensor_partition_reduce", dst=lambda: tile((1, 8)), op=lambda: nl.add,
+      data=lambda: tile(buffer=nl.psum))
+calls("a gather of three elements for an index", "1, 2, 4, 8, 16 or 32", function="local_gather",
+      dst=lambda: tile((128, 16, 3)), src_buffer=tile, index=lambda: tile((128, 1), nl.uint16), num_elem_per_idx=lambda: 3)
+calls("a gather of -1 elements", "-1 elements", function="local_gather", dst=lambda: tile((128, 16)), src_buffer=tile,
+      index=lambda: tile((128, 1), nl.uint16), num_elem_per_idx=lambda: -1)
+calls("a range of whole numbers", "range_select of int32", function="range_select", dst=tile, comp_op0=lambda: nl.less,
+      on_true_tile=lambda: tile(dtype=nl.int32), comp_op1=lambda: nl.less, bound0=lambda: tile((128, 1)),
+      bound1=lambda: tile((128, 1)))
+CHOICE = {"dst": tile, "predicate": lambda: tile(dtype=nl.uint8), "on_true": tile, "on_false": lambda: 1.0}
+refused("a choice between two tiles", lambda: older.jit(lambda x: oisa.select_reduce(
+    dst=onl.load(x), predicate=onl.load(x, dtype=np.uint8), on_true=onl.load(x), on_false=onl.load(x)))(X), "on_false has 8 elements")
+calls("a whole maximum", "reduce_res is int32", function="select_reduce", **CHOICE,
+      reduce_res=lambda: tile((128, 1), nl.int32))
+calls("an accumulation that is a text", "accumulate is 'x', not True or False", function="nc_matmul", stationary=tile,
+      dst=lambda: tile((8, 8), buffer=nl.psum), moving=tile, accumulate=lambda: "x")
+calls("a pattern of numbers", "nisa.iota: its arguments do not match", function="iota", dst=tile, pattern=lambda: [1, 8])
+calls("axes that are a number", "nisa.dma_transpose: its arguments do not match", function="dma_transpose", dst=tile, src=tile,
+      axes=lambda: 3)
+calls("a scale that is None", "nisa.activation: its arguments do not match", function="activation", dst=tile, op=lambda: nl.exp,
+      data=tile, scale=lambda: None)
+calls("a shuffle to three axes", "nisa.nc_stream_shuffle: its arguments do not match", function="nc_stream_shuffle",
+      dst=lambda: tile((32, 2, 4)), src=lambda: tile((32, 8)), shuffle_mask=lambda: list(range(32)))
+refused("an index that is written to", lambda: older.jit(lambda x: onl.atomic_rmw(
+    onl.arange(8)[None, :], onl.load(x), np.add))(X), "dst is an index, not a tile")
+
+
+@older.jit
+def mean_of_all(x):
+    out = onl.ndarray((128, 1), x.dtype, buffer=onl.shared_hbm)
+    onl.store(out, onl.mean(onl.load(x), axis=1, mask=True, keepdims=True))
+    return out
+
+
+check("a mean under a mask that leaves out nothing", lambda: mean_of_all(X), X.mean(1, keepdims=True))
 ended()

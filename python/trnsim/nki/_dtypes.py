@@ -19,6 +19,7 @@ _OF = {
 FP32, TF32, BF16, FP16 = (_CODES[n] for n in ("fp32", "tf32", "bf16", "fp16"))
 INT32, UINT32, UINT16, UINT8 = (_CODES[n] for n in ("int32", "uint32", "uint16", "uint8"))
 FP8 = {_CODES["fp8_e4m3"], _CODES["fp8_e5m2"]}
+REAL = {FP32, TF32, BF16, FP16} | FP8
 _SIZES = {_CODES[n]: np.dtype(d).itemsize for d, n in _OF.items()}
 _DTYPES = {}
 for _d, _n in _OF.items():

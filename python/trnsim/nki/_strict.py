@@ -21,6 +21,7 @@ _NUMBER = (numbers.Number, np.generic)
 _TILE = ((_View,), "a tile")
 _EITHER = ((_View, *_NUMBER), "a tile or a number")
 _FLAG = ((bool, np.bool_, numbers.Integral), "True or False")
+_WHOLE = ((numbers.Integral, np.integer), "a whole number")
 _KINDS = {name: _TILE for name in (
     "data", "data0", "data1", "data2", "src", "dst", "stationary", "moving", "on_true_tile", "predicate", "src_buffer",
     "index", "indices", "vals", "segment_ids", "bound0", "bound1", "reduce_res", "on_true", "dst_idx", "condition")}
@@ -29,9 +30,10 @@ _KINDS |= {name: _EITHER for name in (
     "seed", "fill_value", "w")}
 _KINDS |= {name: _FLAG for name in (
     "reverse0", "reverse1", "negate", "keepdims", "transpose_x", "reverse_pred", "is_transpose", "is_moving_onezero",
-    "is_stationary_onezero", "reduce_res_negate")}
+    "is_stationary_onezero", "reduce_res_negate", "accumulate", "unique_indices")}
 _KINDS |= {"mask": ((_Mask, bool, np.bool_), "a comparison of indices"),
            "axis": ((numbers.Integral, tuple, list), "a number, or a tuple of numbers"),
+           "num_elem_per_idx": _WHOLE, "num_valid_indices": _WHOLE,
            "engine": ((modes.engine,), "one of nisa.engine"), "reduce_cmd": ((modes.reduce_cmd,), "a nisa.reduce_cmd"),
            "dge_mode": ((modes.dge_mode,), "a nisa.dge_mode"), "oob_mode": ((modes.oob_mode,), "a nisa.oob_mode"),
            "name": ((str,), "a text")}
@@ -100,12 +102,13 @@ def _guarded(name, function, newer):
                 if p.default is p.empty and _KINDS.get(p.name) in (_TILE, _EITHER) and p.name not in _OF_NONE]
     kept, sums = name in _recipes.KEPT, name == "nisa.nc_matmul" and "dst" in signature.parameters
     operands = _operands(name, signature) if not newer and name.startswith("nl.") else ()
+    order = tuple(signature.parameters)
 
     @functools.wraps(function)
     def call(*args, **named):
         key, trace = None, state.trace
         if operands and any(a.__class__ in _COUNTED for a in (*args, *named.values())):
-            args, named = _with_tiles(operands, args, named)
+            args, named = _with_tiles(operands, order, args, named)
         if kept and trace is not None and state.heard is None:
             result = _core.replay(state.recipes, function, args, named, sums, trace)
             if result is not NotImplemented:
@@ -133,23 +136,24 @@ def _operands(name, signature):
     """The parameters of a function of the language that take numbers of tiles; none: it takes places."""
     if name in ("nl.load", "nl.load_transpose2d"):
         return ()
-    operands = tuple(name for name in signature.parameters if name in ("condition", "x", "y", "value", "src", "data"))
+    operands = tuple(name for name in signature.parameters if name in (
+        "condition", "x", "y", "w", "value", "src", "data", "indices"))
     return operands if "condition" not in operands or "x" in operands else ()
 
 
-def _with_tiles(operands, args, named):
-    """The arguments, an index as the tile of its values, beside a tile in the tile's partitions, and a condition of
-    indices as one of 1 and 0: published kernels compare tiles with nl.arange, add it, and choose by comparisons."""
+def _with_tiles(operands, order, args, named):
+    """The arguments, an operand that is an index as the tile of its values, beside a tile in the tile's partitions, and
+    a condition of indices as one of 1 and 0: published kernels compare tiles with nl.arange, add it, and choose by
+    comparisons."""
     parts = next((a.partitions for a in (*args, *named.values()) if a.__class__ is _View and a.space != HBM), None)
 
     def tile(name, value):
-        if value.__class__ not in _COUNTED:
+        if name not in operands or value.__class__ not in _COUNTED:
             return value
         if value.__class__ is _Mask:
             return truth(value, parts) if parts and name == "condition" else value
         return counted(value, parts)
-    names = (*operands, *[""] * len(args))
-    return tuple(map(tile, names, args)), {key: tile(key, value) for key, value in named.items()}
+    return tuple(map(tile, (*order, *[""] * len(args)), args)), {key: tile(key, value) for key, value in named.items()}
 
 
 def _of_call(name, problem, given):
@@ -185,7 +189,7 @@ def _same_place(given, operand):
 
 
 # Exceptions that Python raises where an argument is of no kind that the function expects.
-_UNMEANT = (AttributeError, ValueError, KeyError, OverflowError, AssertionError, RuntimeError)
+_UNMEANT = (AttributeError, ValueError, TypeError, LookupError, OverflowError, AssertionError, RuntimeError)
 _OWN, _NUMPY = os.path.dirname(__file__), os.path.dirname(np.__file__)
 
 
@@ -193,7 +197,8 @@ def _told(name, problem):
     """The exception as an error of the call, if it is from our lines; one of a function that was passed is its own."""
     files = [frame.f_code.co_filename for frame, _ in traceback.walk_tb(problem.__traceback__)]
     last = next((file for file in reversed(files) if not file.startswith(_NUMPY)), "")
-    if isinstance(problem, (Error, RecursionError)) or not last.startswith(_OWN):
+    said = str(problem).startswith(f"{name}() ")  # in Python's words, as of any function
+    if isinstance(problem, (Error, RecursionError)) or said or not last.startswith(_OWN):
         return problem
     return error(f"{name}: its arguments do not match: {str(problem).splitlines()[0][:200]}",
                  "give those of the documentation")

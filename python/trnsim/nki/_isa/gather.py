@@ -38,6 +38,8 @@ def nc_match_replace8(*, data, vals, imm, dst_idx=None, mask=None, dtype=None):
 def local_gather(src_buffer, index, num_elem_per_idx=1, num_valid_indices=None, *, mask=None):
     src, index = e.in_sbuf(tile(src_buffer)), tile(index)
     each, n = int(num_elem_per_idx), int(num_valid_indices or 16 * index.cols)
+    if each not in (1, 2, 4, 8, 16, 32):
+        raise error(f"a gather of {each} elements for an index", "give 1, 2, 4, 8, 16 or 32")
     out = e.result([src.shape[0], n] + ([each] if each > 1 else []), src.code)
     kept, to, places = _masks.kept(src, mask, out, index)
     if kept.cols != src.cols:

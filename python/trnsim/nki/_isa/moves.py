@@ -182,10 +182,19 @@ def tensor_copy_predicated(*, src, dst, predicate, reverse_pred=False, mask=None
 
 def select_reduce(*, dst, predicate, on_true, on_false, reduce_res=None, reduce_cmd=modes.reduce_cmd.idle,
                   reduce_op=np.amax, reverse_pred=False, mask=None, dtype=None):
+    if one_for_each_partition(on_false):
+        raise error(one_for_each_partition(on_false), "give one, a number, or use nl.where")
+    return selected(dst=dst, predicate=predicate, on_true=on_true, on_false=on_false, reduce_res=reduce_res,
+                    reduce_cmd=reduce_cmd, reduce_op=reduce_op, reverse_pred=reverse_pred, mask=mask)
+
+
+def selected(*, dst, predicate, on_true, on_false, reduce_res, reduce_cmd, reduce_op, reverse_pred, mask):
     dst, predicate, on_true = tile(dst), _predicate(predicate, ("int8", "uint8", "int16", "uint16")), tile(on_true)
     otherwise = tile(on_false) if is_tile(on_false) else None
     settings = {"imm": e.number(0 if otherwise is not None else on_false), "reverse0": reverse_pred, "mask": mask}
     reduces = reduce_cmd is not modes.reduce_cmd.idle
+    if reduce_res is not None and tile(reduce_res).code not in _dtypes.REAL:
+        raise error(f"reduce_res is {tile(reduce_res).dtype}", "give it a float type")
     if e.alu_name(reduce_op) != "max":
         raise error("select_reduce reduces to the greatest number only", "use np.max, or nisa.tensor_reduce")
     if on_true.code in (_dtypes.INT32, _dtypes.UINT32):
@@ -195,6 +204,12 @@ def select_reduce(*, dst, predicate, on_true, on_false, reduce_res=None, reduce_
     return put("select_reduce", e.VECTOR, dst, on_true, predicate, otherwise, **settings,
                dst2=None if reduce_res is None else tile(reduce_res),
                registers=modes.REGISTERS[reduce_cmd.name] if reduces else None)
+
+
+def one_for_each_partition(on_false):
+    """What is wrong with a tile of select_reduce's other numbers."""
+    several = is_tile(on_false) and tile(on_false).cols != 1
+    return f"on_false has {tile(on_false).cols} elements of a partition" if several else None
 
 
 def nc_stream_shuffle(src, dst, shuffle_mask, *, dtype=None, mask=None):
@@ -238,6 +253,8 @@ def range_select(*, on_true_tile, comp_op0, comp_op1, bound0, bound1, reduce_cmd
         raise error("range_select exists from NeuronCore-v3 on", "use affine_select, or iota and nl.where")
     data, given = tile(on_true_tile), reduce_res is None or reduce_cmd is not modes.reduce_cmd.idle
     out = e.result(data.shape, code(dtype, data.code))
+    if data.code not in _dtypes.REAL:
+        raise error(f"range_select of {data.dtype}", "give it a float type, or use affine_select")
     if e.alu_name(reduce_op) != "max":
         raise error("range_select reduces to the greatest number only", "use np.max, or nisa.tensor_reduce")
     otherwise = modes.fp32_min()

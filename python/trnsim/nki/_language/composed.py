@@ -45,8 +45,8 @@ def all(x, axis, *, dtype=bool, mask=None):
 
 def _count(x, axis, mask):
     axes = [axis] if isinstance(axis, (int, np.integer)) else list(axis)
-    data = x if mask is None else x._masked(e.mask_of(mask))
-    n = 1
+    mask, n = e.mask_of(mask), 1
+    data = x if mask is None else x._masked(mask)
     for a in axes:
         n *= data.shape[a]
     return builtins.max(n, 1)

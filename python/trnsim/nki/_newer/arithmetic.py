@@ -8,7 +8,7 @@ from trnsim.nki import isa
 from trnsim.nki._dtypes import is_integer
 from trnsim.nki._emit import ALU, alu_name, put, tile
 from trnsim.nki._isa import modes
-from trnsim.nki._isa.moves import affine
+from trnsim.nki._isa.moves import affine, one_for_each_partition, selected
 from trnsim.nki._isa.vector import scalar_reduced
 from trnsim.nki._language.tensors import full
 from trnsim.nki._newer.emit import DONE, NO_QUOTIENT, destination, doubted, into
@@ -105,6 +105,7 @@ def tensor_reduce(dst, op, data, axis, negate=False, keepdims=False, name=None):
 
 
 def tensor_partition_reduce(dst, op, data, name=None):
+    _outside_psum("tensor_partition_reduce", data)
     return into(dst, isa.tensor_partition_reduce, op, data)
 
 
@@ -219,9 +220,11 @@ def _greatest(name, op):
 def select_reduce(dst, predicate, on_true, on_false, reduce_res=None, reduce_cmd=commands.idle, reduce_op=_MAX,
                   reverse_pred=False, name=None):
     _greatest("select_reduce", reduce_op)
-    isa.select_reduce(dst=destination(dst), predicate=predicate, on_true=on_true, on_false=on_false,
-                      reduce_res=None if reduce_res is None else destination(reduce_res), reduce_cmd=reduce_cmd,
-                      reverse_pred=reverse_pred)
+    if one_for_each_partition(on_false):
+        doubted(f"select_reduce: {one_for_each_partition(on_false)}: the documentation has one, or a number")
+    selected(dst=destination(dst), predicate=predicate, on_true=on_true, on_false=on_false, reduce_op=reduce_op,
+             reduce_res=None if reduce_res is None else destination(reduce_res), reduce_cmd=reduce_cmd,
+             reverse_pred=reverse_pred, mask=None)
     return DONE
 
 
@@ -289,12 +292,15 @@ def _affine(offset, row, steps):
 
 
 def local_gather(dst, src_buffer, index, num_elem_per_idx=1, num_valid_indices=None, name=None):
+    _outside_psum("local_gather", dst, src_buffer, index)
     return into(dst, isa.local_gather, src_buffer, index, num_elem_per_idx, num_valid_indices)
 
 
 def nc_n_gather(dst, data, indices, name=None):
+    _outside_psum("nc_n_gather", dst, data, indices)
     return into(dst, isa.nc_n_gather, data, indices)
 
 
 def sequence_bounds(dst, segment_ids, name=None):
+    _outside_psum("sequence_bounds", dst, segment_ids)
     return into(dst, isa.sequence_bounds, segment_ids=segment_ids)
