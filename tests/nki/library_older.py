@@ -10,6 +10,8 @@ import neuronxcc.nki.isa as nisa
 import neuronxcc.nki.language as nl
 from neuronxcc.nki._private.private_api import sendrecv
 from neuronxcc.nki.isa.constants import oob_mode
+from neuronxcc.starfish.support.dtype import as_native_type, bfloat16, static_cast
+from neuronxcc.starfish.support.util import allclose, isclose
 from trnsim.nki import _jit
 
 rng = np.random.default_rng(7)
@@ -123,6 +125,29 @@ def on_trn2():
 
 
 check("programs that meet", on_trn2, np.repeat(F.max(1, keepdims=True), 2, 1))
+
+
+# ---- hints of loops, and how harnesses compare
+@nki.jit
+def hinted(x):
+    """Loops with the number of buffers that the compiler shall keep."""
+    out, p, f = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm), nl.arange(32)[:, None], nl.arange(8)[None, :]
+    for i in nl.sequential_range(0, x.shape[1], 16, multi_buffer=2):
+        for j in nl.affine_range(2, multi_buffer=1):
+            nl.store(out[p, i + 8 * j + f], nl.exp(nl.load(x[p, i + 8 * j + f])))
+    return out
+
+
+E = f32(32, 64)
+check("loops with hints", lambda: hinted(E), np.exp(E))
+HALF, FAR = static_cast(E, bfloat16), np.array([1.0, np.nan, np.inf, 100.0])
+check("numbers of fewer bits", lambda: as_native_type(HALF), nl.static_cast(HALF, np.float32))
+check("close to the greatest number", lambda: [
+    allclose(HALF, E, rtol=1e-2), allclose(HALF, E, rtol=1e-9), allclose(FAR, FAR), allclose(FAR, FAR, equal_nan=True),
+    allclose(FAR, FAR, equal_nan=True, equal_inf=True)], [1, 0, 0, 0, 1])
+check("elements that are close", lambda: [isclose(FAR, FAR + 0.5, rtol=0.01, mode=mode) for mode in ("max", "py")],
+      [[1, 0, 0, 1], [0, 0, 0, 1]])
+check("elements beside the greatest", lambda: isclose(FAR[::3], FAR[::3] + 0.5, rtol=0.01), [1, 1])
 
 print(f"{COUNT[0]} checks")
 if FAILED:

@@ -18,7 +18,7 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         for prefix, package in (("neuronxcc.nki", "trnsim.nki"), ("nki", "trnsim.nki._newer")):
             if name == prefix or name.startswith(prefix + "."):
                 return _MOVED.get(name, package + name[len(prefix):])
-        return None
+        return _MOVED.get(name)
 
     def find_spec(self, name, path=None, target=None):
         if name == "neuronxcc" or self._target(name) or _host.known(name):
@@ -68,6 +68,10 @@ _MOVED = {"neuronxcc.nki.isa.constants": "trnsim.nki._isa.modes",
           "nki.dtype": "trnsim.nki._newer.language",
           "nki.isa.constants": "trnsim.nki._newer.modes",
           "nki.language.constants": "trnsim.nki._newer.types",
+          "neuronxcc.starfish": "trnsim.nki._harness",
+          "neuronxcc.starfish.support": "trnsim.nki._harness",
+          "neuronxcc.starfish.support.dtype": "trnsim.nki._harness",
+          "neuronxcc.starfish.support.util": "trnsim.nki._harness",
           "neuronxcc.nki._private": "trnsim.nki._private",
           "neuronxcc.nki._private.private_api": "trnsim.nki._private",
           "neuronxcc.nki.compiler.backends": "trnsim.nki._inside",

@@ -72,8 +72,14 @@ def numbers_of(args):
     return [int(a) for a in args]
 
 
+# Hints that the compiler of the SDK takes from its loops, as published kernels give them: how many copies of the body's
+# buffers it keeps, which follows from SBUF's room here.
+_HINTS = ("multi_buffer",)
+
+
 def _bounds(name, args, kwargs):
-    """(start, stop, step) of a loop that is given some of them by name."""
+    """(start, stop, step) of a loop that is given some of them by name, without its hints."""
+    kwargs = {key: value for key, value in kwargs.items() if key not in _HINTS}
     names = ("stop",) if len(args) == 1 and "stop" not in kwargs else ("start", "stop", "step")
     known = dict(zip(names, args))
     for key, value in kwargs.items():
