@@ -13,9 +13,15 @@ def as_native_type(array):
     return array.view(own).astype(np.float32) if own in (bfloat16, float8_e4m3, float8_e5m2) else array
 
 
-def isclose(a, b, *, rtol=1e-5, atol=1e-8, equal_nan=False, equal_inf=False, mode="max", verbose=0):
-    """Which elements differ by at most atol, and rtol times the greatest element of b (mode "py": that element's)."""
-    a, b = as_native_type(a), as_native_type(b)
+_ALSO = {"equal_nan": False, "equal_inf": False, "verbose": 0}
+
+
+def isclose(a, b, *, rtol=1e-5, atol=1e-8, mode="max", **also):
+    """Which elements differ by at most atol, and rtol times the greatest element of b (mode "py": that element's);
+    `also`: equal_nan, equal_inf and verbose."""
+    if set(also) - set(_ALSO):
+        raise TypeError(f"isclose() got an unexpected keyword argument '{(set(also) - set(_ALSO)).pop()}'")
+    a, b, also = as_native_type(a), as_native_type(b), _ALSO | also
     if a.shape != b.shape or mode not in ("max", "py"):
         raise AssertionError(f"shapes {a.shape} and {b.shape}, mode {mode!r}")
     with np.errstate(invalid="ignore"):
@@ -23,11 +29,11 @@ def isclose(a, b, *, rtol=1e-5, atol=1e-8, equal_nan=False, equal_inf=False, mod
         if mode == "max":
             size = np.max(size, initial=0.0, where=~np.isnan(size))
         close = (apart <= atol + rtol * size) & np.isfinite(a) & np.isfinite(b)
-    if equal_inf:
+    if also["equal_inf"]:
         close |= a == b
-    if equal_nan:
+    if also["equal_nan"]:
         close |= np.isnan(a) & np.isnan(b)
-    if verbose and not close.all():
+    if also["verbose"] and not close.all():
         print(f"{np.sum(~close)} of {close.size} elements differ, by {np.max(apart[~close])} at most")
     return close
 
