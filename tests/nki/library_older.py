@@ -128,7 +128,7 @@ check("programs that meet", on_trn2, np.repeat(F.max(1, keepdims=True), 2, 1))
 
 
 # ---- hints of loops, and how harnesses compare
-@nki.jit
+@nki.jit(experimental_flags="experimental-native-scalar-support", enable_out_of_bound_check=False)
 def hinted(x):
     """Loops with the number of buffers that the compiler shall keep."""
     out, p, f = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm), nl.arange(32)[:, None], nl.arange(8)[None, :]

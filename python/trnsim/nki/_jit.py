@@ -271,9 +271,9 @@ def _decorator(cls):
 # platform_target of nki.jit, and a machine with that chip
 _TARGETS = {"trn1": "trn1.2xlarge", "inf2": "trn1.2xlarge", "trn2": "trn2.3xlarge"}
 _MODES = ("auto", "jax", "torchxla", "baremetal", "benchmark", "profile", "simulation", "trace")
-# Options of the SDK's compiler, which change no result.
+# Options of the SDK's compiler, which change no result: without its check of bounds, a place out of them has none.
 _IGNORED = {"kernel_return", "show_compiler_tb", "debug_kernel", "enable_cache", "additional_compile_opt",
-            "experimental_flags"}
+            "experimental_flags", "enable_out_of_bound_check"}
 
 
 def jit(func=None, *, mode="auto", platform_target=None, **options):
