@@ -384,4 +384,26 @@ def mean_of_all(x):
 
 
 check("a mean under a mask that leaves out nothing", lambda: mean_of_all(X), X.mean(1, keepdims=True))
+
+
+# ---- views of places that there are not
+def views(name, view, *words):
+    """A view that a kernel makes of a tile of 128 x 8, and of a tensor in HBM."""
+    for where, of in (("a tile", loaded), ("HBM", lambda x: x)):
+        refused(f"{name} of {where}", lambda of=of: nki.jit(lambda x: view(of(x)))(X), *words)
+
+
+ONE = [[8, 1], [1, 4]]
+views("an axis of rows that there is not", lambda t: t.ap(ONE, 0, scalar_offset=tile((1, 1), nl.int32), indirect_dim=2),
+      "axis 2 of a tensor with 2")
+views("a pattern of -4 elements", lambda t: t.ap([[8, 1], [1, -4]]), "[1, -4]]")
+views("a pattern of numbers", lambda t: t.ap([8, 1]), "ap: its arguments do not match")
+views("half an element on", lambda t: t.ap(ONE, 1.5), "ap: its arguments do not match")
+views("an axis repeated -2 times", lambda t: t[:, 0:1].broadcast(1, -2), "-2 elements")
+views("the element 2.5", lambda t: t.select(1, 2.5), "select: its arguments do not match")
+views("an order with a fraction", lambda t: t.permute((0, 1.5)), "permute: its arguments do not match")
+views("a shape that is a text", lambda t: t.reshape("x"), "reshape: its arguments do not match")
+views("-1 elements from 2 on", lambda t: t[:, nl.ds(2, -1)], "nl.ds has -1 elements")
+views("an axis that is None", lambda t: t.slice(1, 0, None), "slice: its arguments do not match")
+refused("a dynamic loop to 2.5", lambda: nki.jit(lambda x: nl.fori_loop(0, 2.5, lambda i: None))(X), "2.5, which is not a whole")
 ended()

@@ -2,9 +2,7 @@
 import functools
 import inspect
 import numbers
-import os
 import re
-import traceback
 
 import numpy as np
 
@@ -13,6 +11,7 @@ from trnsim.nki import _places, _recipes
 from trnsim.nki._counted import counted, truth
 from trnsim.nki._isa import modes
 from trnsim.nki._state import HBM, Error, error, state
+from trnsim.nki._unmeant import UNMEANT, told
 
 _View, _Mask, _Index = _core.View, _core.Mask, (_core.Affine, _core.TileIndex)
 _COUNTED = (*_Index, _Mask)
@@ -127,8 +126,8 @@ def _guarded(name, function, newer):
             return result
         except Error as problem:
             raise _of_call(name, problem, _bound(name, signature, args, named)) from None
-        except _UNMEANT as problem:
-            raise _told(name, problem) from None
+        except UNMEANT as problem:
+            raise told(name, problem) from None
     return call
 
 
@@ -186,22 +185,6 @@ def _of_shape(names, found):
 def _same_place(given, operand):
     return all(isinstance(v, _View) for v in (given, operand)) and given.space == operand.space and (
         given.place == operand.place) and given.size == operand.size
-
-
-# Exceptions that Python raises where an argument is of no kind that the function expects.
-_UNMEANT = (AttributeError, ValueError, TypeError, LookupError, OverflowError, AssertionError, RuntimeError)
-_OWN, _NUMPY = os.path.dirname(__file__), os.path.dirname(np.__file__)
-
-
-def _told(name, problem):
-    """The exception as an error of the call, if it is from our lines; one of a function that was passed is its own."""
-    files = [frame.f_code.co_filename for frame, _ in traceback.walk_tb(problem.__traceback__)]
-    last = next((file for file in reversed(files) if not file.startswith(_NUMPY)), "")
-    said = str(problem).startswith(f"{name}() ")  # in Python's words, as of any function
-    if isinstance(problem, (Error, RecursionError)) or said or not last.startswith(_OWN):
-        return problem
-    return error(f"{name}: its arguments do not match: {str(problem).splitlines()[0][:200]}",
-                 "give those of the documentation")
 
 
 def _bound(name, signature, args, named):

@@ -1,5 +1,7 @@
 """Methods of tensors that name other parts of the same memory: nki.language.NkiTensor."""
+import functools
 import math
+import operator
 
 from trnsim import _core
 from trnsim.nki import _dtypes
@@ -8,6 +10,7 @@ from trnsim.nki import _places
 from trnsim.nki._language.types import psum, sbuf, shared_hbm
 from trnsim.nki._newer.registers import VirtualRegister, offset_tile
 from trnsim.nki._state import HBM, PSUM, SBUF, error
+from trnsim.nki._unmeant import UNMEANT, told
 
 View = _core.View
 
@@ -46,13 +49,15 @@ def reshape(self, *shape, **named):
 
 
 def permute(self, dims):
-    return self._permuted([int(d) for d in dims])
+    return self._permuted([operator.index(d) for d in dims])
 
 
 def broadcast(self, dim, size):
     axis = _free_axis(self, dim, "broadcast")
     if self.shape[axis] != 1:
         raise error(f"axis {dim} has {self.shape[axis]} elements", "broadcast an axis of size 1")
+    if size < 0:
+        raise error(f"an axis of {size} elements", "give 0 or more")
     return self._broadcast([size if d == axis else s for d, s in enumerate(self.shape)])
 
 
@@ -98,7 +103,8 @@ def select(self, dim, index):
     if not isinstance(index, View) and getattr(index, "known", True):
         if isinstance(index, VirtualRegister) and index.value < 0:  # it counts from the begin, as an address does
             raise error(f"a register that names a place holds {index.value}", "give 0 or more")
-        return self[tuple([slice(None)] * axis + [int(index)])]
+        place = int(index) if isinstance(index, VirtualRegister) else operator.index(index)
+        return self[tuple([slice(None)] * axis + [place])]
     if self.by_values:
         raise error("a tensor is indexed by values twice", "copy it in between")
     steps = self._steps()
@@ -121,12 +127,15 @@ def vector_select(self, dim, vector_offset):
 def ap(self, pattern, offset=None, scalar_offset=None, vector_offset=None, indirect_dim=0, dtype=None):
     """The memory of the tensor by an access pattern of the hardware; `offset` is counted from its own first element."""
     base = self if dtype is None else self._retyped(_dtypes.code(dtype))
-    pairs = [(int(step), int(size)) for step, size in pattern]
-    first = base.offset + (0 if offset is None else int(offset))
+    pairs = [(operator.index(step), operator.index(size)) for step, size in pattern]
+    if any(size < 0 for _, size in pairs):
+        raise error(f"the access pattern {[list(pair) for pair in pairs]}", "give sizes of 0 or more")
+    first = base.offset + (0 if offset is None else operator.index(offset))
     if scalar_offset is None and vector_offset is None:
         return base._patterned(pairs, first)
     if scalar_offset is not None and vector_offset is not None:
         raise error("an access pattern with two dynamic offsets", "give scalar_offset or vector_offset")
+    indirect_dim = _axis(self, indirect_dim)
     unit = math.prod(self.shape[indirect_dim + 1:])  # a row of this tensor, counted in elements of the pattern's type
     unit = unit * _dtypes.size_of(self.code) // _dtypes.size_of(base.code)
     if vector_offset is not None:
@@ -247,12 +256,24 @@ def _named_sizes(names, size, known):
     return list(zip(names, _whole(found, size)))
 
 
+def _guarded(name, method):
+    """The method, whose exceptions about arguments of other kinds are errors of the call."""
+    @functools.wraps(method)
+    def call(self, *args, **named):
+        try:
+            return method(self, *args, **named)
+        except UNMEANT as problem:
+            raise told(name, problem) from None
+    return call
+
+
 _BUFFERS = {SBUF: sbuf, PSUM: psum, HBM: shared_hbm}
-View.reshape, View.permute, View.broadcast, View.expand_dim = reshape, permute, broadcast, expand_dim
-View.squeeze_dim, View.reshape_dim, View.flatten_dims, View.slice = squeeze_dim, reshape_dim, flatten_dims, slice_
-View.indirect = indirect
-View.select, View.vector_select, View.ap, View.rearrange = select, vector_select, ap, rearrange
-View.view, View.reinterpret_cast, View.is_contiguous = view_as, view_as, is_contiguous
+for _name, _method in (("reshape", reshape), ("permute", permute), ("broadcast", broadcast), ("expand_dim", expand_dim),
+                       ("squeeze_dim", squeeze_dim), ("reshape_dim", reshape_dim), ("flatten_dims", flatten_dims),
+                       ("slice", slice_), ("indirect", indirect), ("select", select), ("vector_select", vector_select),
+                       ("ap", ap), ("rearrange", rearrange), ("view", view_as), ("reinterpret_cast", view_as)):
+    setattr(View, _name, _guarded(_name, _method))
+View.is_contiguous = is_contiguous
 View.is_indirect = lambda self: self.by_values
 View.get_pattern = lambda self: [list(pair) for pair in self._steps()]
 View.strides = property(lambda self: tuple(step for step, _ in self._steps()))

@@ -54,6 +54,8 @@ mgrid = _Mgrid()
 
 def ds(start, size):
     """A slice of `size` elements from `start` on."""
+    if isinstance(size, (int, np.integer)) and size < 0:
+        raise error(f"nl.ds has {size} elements", "give 0 or more")
     if isinstance(start, (_core.View, _core.TileIndex)):
         return _core.Affine.arange(0, int(size), 1) + start
     if isinstance(start, (int, np.integer)) and start < 0:  # Python would count it from the end

@@ -11,6 +11,7 @@ import numpy as np
 from trnsim import _core
 from trnsim.nki import _dtypes
 from trnsim.nki import _emit as e
+from trnsim.nki._language.indices import numbers_of
 from trnsim.nki._language.tensors import hbm_tensor
 from trnsim.nki._language.types import hbm
 from trnsim.nki._state import HBM, error, state
@@ -191,10 +192,10 @@ def known_value(view):
 def loop(start, stop, step):
     """The values of a loop, each a register that its body cannot write."""
     in_any_order()
-    begin, end = (b.number() if isinstance(b, VirtualRegister) else int(b) for b in (start, stop))
-    if isinstance(step, VirtualRegister) or int(step) <= 0:
+    begin, end = (b.number() if isinstance(b, VirtualRegister) else b for b in (start, stop))
+    if isinstance(step, VirtualRegister) or step <= 0:
         raise error("a dynamic loop counts up by a number that is known", "give a positive step")
-    return _iterated(range(int(begin), int(end), int(step)))
+    return _iterated(range(*numbers_of([begin, end, step])))
 
 
 def _iterated(numbers):
