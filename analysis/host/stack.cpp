@@ -53,6 +53,9 @@ constexpr std::array kFields = {
         "without that kernel, scores that pass HBM where SBUF cannot hold them; 1: those of all sequences of a "
         "prompt, in fp32; 0: those of one sequence, in the type of the weights",
         kOnDevice},
+    Stack::Field{"plan.cache_beside", &Stack::cache_beside, D::kCount,
+                 "1: caches have the rows of all sequences at a position side by side; 0: those of a sequence",
+                 kOnDevice},
     Stack::Field{"plan.expert_block", &Stack::expert_block, D::kCount,
                  "on logical cores of two, tokens of a prompt in a block of one expert; 0: the expert gets all tokens",
                  kOnDevice},

@@ -57,6 +57,7 @@ struct ReferenceScripts {
   base::Sourced<double> kernel_from, kernel_from_joined;
   base::Sourced<double> prompt_kernel;    // 0: transformers-neuronx has no such kernel
   base::Sourced<double> scores_together;  // 1: of a prompt's sequences, where it has no such kernel
+  base::Sourced<double> cache_beside;     // 1: caches have the rows of all sequences at a position side by side
   /// On logical cores of two, rows of a block of a prompt's tokens that one expert has; 0: it has all tokens.
   base::Sourced<double> expert_block;
   base::Sourced<double> flash_from;  // tokens of a sequence from which on its scripts ask for flash attention

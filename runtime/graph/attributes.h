@@ -149,6 +149,7 @@ struct CachedAttentionAttrs {
   std::int64_t window = 0;                                   // tokens that a query sees, itself among them; 0: all
   double soft_cap = 0;                                       // as AttentionAttrs has it
   ScoreTerm term = ScoreTerm::kNone;                         // slopes or sinks
+  bool beside = false;                                       // see CacheFillAttrs
   OptionalType dtype{}, operand{};
   bool slopes() const { return term == ScoreTerm::kSlopes; }
   bool sinks() const { return term == ScoreTerm::kSinks; }
@@ -157,6 +158,9 @@ struct CachedAttentionAttrs {
 
 struct CacheFillAttrs {
   std::int64_t batch = 0, seq = 0;
+  /// Whether the rows of all sequences at a position are side by side: row n of sequence b, of which each has N, is row
+  /// n * batch + b of the cache, otherwise b * N + n.
+  bool beside = false;
   bool operator==(const CacheFillAttrs&) const = default;
 };
 

@@ -19,7 +19,8 @@ using cached::view;
 void append_rows(Emitter& e, const Node& node, const Tile& new_keys, const Tile& new_values) {
   const Sizes n{e.graph(), node};
   const bool windowed = node.attrs.as<CachedAttentionAttrs>().window > 0;
-  const Tile slot = cache_rows(e, node.in[windowed ? 6 : 5], n.batch, n.rows_there);
+  const ValueId places = node.in[windowed ? 6 : 5];
+  const Tile slot = n.beside ? cache_rows_beside(e, places, n.batch) : cache_rows(e, places, n.batch, n.rows_there);
   e.scatter(table_of(e, node.out[1]), partitions(new_keys, n.batch), slot);
   e.scatter(table_of(e, node.out[2]), partitions(new_values, n.batch), slot);
 }
@@ -87,6 +88,28 @@ Tile sink_exponentials(Emitter& e, const Tile& sinks, const Tile& most) {
   return out;
 }
 
+/// [keys, tiles]: key j is in partition j mod keys.
+Tile key_numbers(Emitter& e, const Sizes& n) {
+  const Tile out = e.sbuf(Dtype::kFp32, n.keys, n.tiles);
+  e.emit(
+      {.op = Opcode::kIota, .engine = isa::Engine::kGpSimd, .imm1 = 1, .imm2 = static_cast<float>(n.keys), .dst = out});
+  return out;
+}
+
+/// [d, count * keys]: `count` tiles of keys, transposed; their heads are `step` apart from `head` on.
+HeadPanels transposed_tiles(Emitter& e, const Sizes& n, const Tile& keys, std::int64_t head, std::int64_t step,
+                            std::int64_t count) {
+  HeadPanels out;
+  for (std::size_t part = 0; part < n.key.panels(); ++part) {
+    const Tile square = e.psum(n.key.depth(part), count * n.keys, n.type);
+    out.push_back(e.sbuf(n.type, n.key.depth(part), count * n.keys));
+    for (std::int64_t i = 0; i < count; ++i)
+      e.transpose(columns(square, i * n.keys, n.keys), n.key.panel_of(keys, head + i * step, part));
+    e.copy(out.back(), square);
+  }
+  return out;
+}
+
 /// Tiles with one column for each sequence and head have it at b * heads + h; scores have `tiles` for each of them,
 /// those of a group's heads side by side.
 class CachedAttention {
@@ -100,12 +123,7 @@ class CachedAttention {
     transposed_keys_ = transposed(new_keys_, n_.groups, 1);
     places_ = spread(e_, node_.in[5], has_slopes() ? n_.rows() : n_.keys);
     if (window() > 0) slots_ = spread(e_, node_.in[6], n_.keys);
-    key_numbers_ = e_.sbuf(Dtype::kFp32, n_.keys, n_.tiles);
-    e_.emit({.op = Opcode::kIota,
-             .engine = isa::Engine::kGpSimd,
-             .imm1 = static_cast<float>(n_.tiles),
-             .imm2 = 1,
-             .dst = key_numbers_});
+    key_numbers_ = key_numbers(e_, n_);
     if (has_slopes()) {
       slopes_ = e_.broadcast(node_.in[6], n_.rows(), 0, n_.heads);
       by_key_ = slopes_by_key(e_, n_, key_numbers_, slopes_);
@@ -144,26 +162,30 @@ class CachedAttention {
   }
 
   const cached::Elements& elements(std::size_t which) const { return which == 3 ? n_.key : n_.value; }
-  /// Tiles [tile, tile + count) of sequence b's part of a cache: [keys, count * groups * elements].
-  Tile cached(std::size_t which, std::int64_t b, std::int64_t tile, std::int64_t count) {
-    const std::int64_t width = n_.groups * elements(which).count;
-    return e_.loaded(n_.type, e_.hbm_flat(node_.in[which], (b * n_.rows_there + tile) * width, n_.keys, count * width,
-                                          n_.tiles * width));
+  /// Tiles [tile, tile + count) of the caches of `some` sequences from b on, [keys, count * some * groups * elements]:
+  /// key j is in partition j mod keys, as compilers cut loops over keys, so that each descriptor is one row.
+  Tile cached(std::size_t which, std::int64_t b, std::int64_t some, std::int64_t tile, std::int64_t count) {
+    const std::int64_t width = n_.groups * elements(which).count, row = n_.beside ? n_.batch * width : width;
+    const std::int64_t first = b * (n_.beside ? width : n_.rows_there * width) + tile * n_.keys * row;
+    Tile rows = e_.hbm_flat(node_.in[which], first, n_.keys, count * some * width, row);
+    rows.rank = 2;
+    rows.free[0] = dim(n_.keys * row, count), rows.free[1] = dim(1, some * width);
+    return e_.loaded(n_.type, rows);
   }
   template <class F>
-  void for_tiles(std::size_t which, std::int64_t b, const F& f) {
-    const std::int64_t step = n_.step(elements(which), e_.value(node_.in[which]).dtype);
+  void for_tiles(std::size_t which, std::int64_t b, std::int64_t some, const F& f) {
+    const std::int64_t step = n_.step(elements(which), e_.value(node_.in[which]).dtype, some);
     for (std::int64_t t = 0; t < n_.tiles; t += step) {
       const std::int64_t count = std::min(step, n_.tiles - t);
-      f(t, count, cached(which, b, t, count));
+      f(t, count, cached(which, b, some, t, count));
     }
   }
 
   void group(std::int64_t first, std::int64_t count) {
     const std::int64_t cols = count * n_.heads;
     const Tile scores = e_.sbuf(Dtype::kFp32, n_.keys, cols * n_.tiles);
-    for (std::int64_t b = 0; b < count; ++b)
-      score(first + b, columns(scores, b * n_.heads * n_.tiles, n_.heads * n_.tiles));
+    const std::int64_t some = n_.at_once(count), each = n_.heads * n_.tiles;
+    for (std::int64_t b = 0; b < count; b += some) score(first + b, some, columns(scores, b * each, some * each));
     const Tile fresh = new_scores(first, count);
     const Tile most = maxima(scores, fresh, cols);
     const Tile p = e_.sbuf(n_.type, n_.keys, cols * n_.tiles), fresh_p = e_.sbuf(n_.type, n_.batch, cols);
@@ -175,8 +197,8 @@ class CachedAttention {
     const Tile inverse = inverse_sums(p, fresh_p, sinks_ ? sink_exponentials(e_, sinks_, most) : Tile{});
     HeadPanels sums, context;
     for (std::size_t part = 0; part < n_.value.panels(); ++part) sums.push_back(e_.psum(n_.value.depth(part), cols));
-    for (std::int64_t b = 0; b < count; ++b)
-      weigh(first + b, columns(p, b * n_.heads * n_.tiles, n_.heads * n_.tiles), b * n_.heads, sums);
+    for (std::int64_t b = 0; b < count; b += some)
+      weigh(first + b, some, columns(p, b * each, some * each), b * n_.heads, sums);
     const Tile values = new_values_.dtype == n_.type ? new_values_ : converted(e_, new_values_, n_.type);
     for (std::size_t part = 0; part < n_.value.panels(); ++part) {
       for (std::int64_t g = 0; g < n_.groups; ++g)
@@ -205,37 +227,40 @@ class CachedAttention {
     return mask;
   }
 
-  /// Scores of sequence b to its cached keys.
-  void score(std::int64_t b, const Tile& scores) {
-    const Tile mask = hidden(b);
-    for_tiles(3, b, [&](std::int64_t tile, std::int64_t count, const Tile& keys) {
-      for (std::int64_t g = 0; g < n_.groups; ++g) {
-        const Tile bank = e_.psum(n_.keys, count * n_.ratio);
-        const std::int64_t queries = b * n_.heads + g * n_.ratio;
-        const std::int64_t per_bank = e_.bank_columns(n_.type) / n_.keys;
-        for (std::int64_t t = 0; t < count; t += per_bank) {
-          const std::int64_t some = std::min(per_bank, count - t);
-          HeadPanels transposed;
-          for (std::size_t part = 0; part < n_.key.panels(); ++part) {
-            const Tile square = e_.psum(n_.key.depth(part), some * n_.keys, n_.type);
-            transposed.push_back(e_.sbuf(n_.type, n_.key.depth(part), some * n_.keys));
-            for (std::int64_t i = 0; i < some; ++i)
-              e_.transpose(columns(square, i * n_.keys, n_.keys), n_.key.panel_of(keys, (t + i) * n_.groups + g, part));
-            e_.copy(transposed.back(), square);
-          }
-          for (std::int64_t i = 0; i < some; ++i)
-            for (std::size_t part = 0; part < n_.key.panels(); ++part)
-              e_.matmul(columns(bank, (t + i) * n_.ratio, n_.ratio), columns(transposed[part], i * n_.keys, n_.keys),
-                        columns(queries_[part], queries, n_.ratio), part > 0);
+  /// Scores of `some` sequences from `from` on to their cached keys.
+  void score(std::int64_t from, std::int64_t some, const Tile& scores) {
+    std::vector<Tile> masks;
+    for (std::int64_t b = 0; b < some; ++b) masks.push_back(hidden(from + b));
+    for_tiles(3, from, some, [&](std::int64_t tile, std::int64_t count, const Tile& keys) {
+      for (std::int64_t b = 0; b < some; ++b)
+        for (std::int64_t g = 0; g < n_.groups; ++g) {
+          const Tile bank =
+              score_tiles(keys, b * n_.groups + g, some * n_.groups, count, (from + b) * n_.heads + g * n_.ratio);
+          const std::int64_t first = b * n_.heads * n_.tiles + (g * n_.tiles + tile) * n_.ratio;
+          const Tile sums = view(scores, first, dim(n_.ratio, count), dim(1, n_.ratio));
+          e_.tensor_tensor(sums, fold(capped(e_, node_, bank), count, n_.ratio), Alu::kAdd,
+                           view(masks[static_cast<std::size_t>(b)], tile, dim(1, count), dim(0, n_.ratio)));
+          if (has_slopes())
+            e_.tensor_tensor(sums, sums, Alu::kAdd,
+                             view(by_key_, (g * n_.tiles + tile) * n_.ratio, dim(n_.ratio, count), dim(1, n_.ratio)));
         }
-        const std::int64_t first = (g * n_.tiles + tile) * n_.ratio;
-        const Tile sums = view(scores, first, dim(n_.ratio, count), dim(1, n_.ratio));
-        e_.tensor_tensor(sums, fold(capped(e_, node_, bank), count, n_.ratio), Alu::kAdd,
-                         view(mask, tile, dim(1, count), dim(0, n_.ratio)));
-        if (has_slopes())
-          e_.tensor_tensor(sums, sums, Alu::kAdd, view(by_key_, first, dim(n_.ratio, count), dim(1, n_.ratio)));
-      }
     });
+  }
+
+  /// [keys, count * ratio]: products of `count` tiles of keys, of which head `head` of `heads` side by side is read,
+  /// and the queries from column `queries` on.
+  Tile score_tiles(const Tile& keys, std::int64_t head, std::int64_t heads, std::int64_t count, std::int64_t queries) {
+    const Tile bank = e_.psum(n_.keys, count * n_.ratio);
+    const std::int64_t per_bank = e_.bank_columns(n_.type) / n_.keys;
+    for (std::int64_t t = 0; t < count; t += per_bank) {
+      const std::int64_t some = std::min(per_bank, count - t);
+      const HeadPanels panels = transposed_tiles(e_, n_, keys, t * heads + head, heads, some);
+      for (std::int64_t i = 0; i < some; ++i)
+        for (std::size_t part = 0; part < n_.key.panels(); ++part)
+          e_.matmul(columns(bank, (t + i) * n_.ratio, n_.ratio), columns(panels[part], i * n_.keys, n_.keys),
+                    columns(queries_[part], queries, n_.ratio), part > 0);
+    }
+    return bank;
   }
 
   /// Scores to all new keys, of which each sequence sees its own.
@@ -290,15 +315,17 @@ class CachedAttention {
     return inverse;
   }
 
-  /// Sums of the values of sequence b's cache, in columns [col, col + heads): [e, heads].
-  void weigh(std::int64_t b, const Tile& p, std::int64_t col, const HeadPanels& sums) {
-    for_tiles(4, b, [&](std::int64_t tile, std::int64_t count, const Tile& values) {
-      for (std::int64_t g = 0; g < n_.groups; ++g)
-        for (std::int64_t t = 0; t < count; ++t)
-          for (std::size_t part = 0; part < n_.value.panels(); ++part)
-            e_.matmul(columns(sums[part], col + g * n_.ratio, n_.ratio),
-                      n_.value.panel_of(values, t * n_.groups + g, part),
-                      columns(p, (g * n_.tiles + tile + t) * n_.ratio, n_.ratio), tile + t > 0);
+  /// Sums of the values of the caches of `some` sequences, in columns from `col` on: [e, sequences and heads].
+  void weigh(std::int64_t from, std::int64_t some, const Tile& p, std::int64_t col, const HeadPanels& sums) {
+    for_tiles(4, from, some, [&](std::int64_t tile, std::int64_t count, const Tile& values) {
+      for (std::int64_t b = 0; b < some; ++b)
+        for (std::int64_t g = 0; g < n_.groups; ++g)
+          for (std::int64_t t = 0; t < count; ++t)
+            for (std::size_t part = 0; part < n_.value.panels(); ++part)
+              e_.matmul(columns(sums[part], col + b * n_.heads + g * n_.ratio, n_.ratio),
+                        n_.value.panel_of(values, (t * some + b) * n_.groups + g, part),
+                        columns(p, b * n_.heads * n_.tiles + (g * n_.tiles + tile + t) * n_.ratio, n_.ratio),
+                        tile + t > 0);
     });
   }
 

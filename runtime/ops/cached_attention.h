@@ -12,5 +12,7 @@ Tensors cached_forward(const Attrs& attrs, std::span<const Tensor> in);
 /// The rows of a cache that `count` sequences write, [count, 1] int32; each sequence's part has `length` rows.
 /// `places`: the row of each sequence within its part.
 Tile cache_rows(Emitter& e, ValueId places, std::int64_t count, std::int64_t length);
+/// The same where the rows of all `count` sequences at a place are side by side.
+Tile cache_rows_beside(Emitter& e, ValueId places, std::int64_t count);
 
 }  // namespace runtime

@@ -12,17 +12,18 @@ namespace runtime {
 /// Attention of one new token per sequence to the tokens before it and to itself: with p = positions[b], head h of
 /// sequence b sees rows [0, p) of its part of the caches and the new key and value, which then become row p.
 /// Shapes: q [B, H * d], k [B, G * d], v [B, G * e], caches [B * N, G * d] and [B * N, G * e], positions [B, 1] int32;
-/// B = attrs.batch <= 128, H = attrs.heads, G = attrs.kv_heads -> context [B, H * e], both caches in place. Only the
-/// first attrs.seq rows of each sequence are read: at most 128 or a multiple of it, and p <= attrs.seq. With
-/// attrs.window > 0 a sequence sees so many tokens, the new one among them, its part of a cache is a ring of N >=
-/// window rows, which the token at p enters at slots[b] = p mod N, one more operand [B, 1] int32; p has no limit then
-/// where all N rows are read. Errors: Fault::kProgram for sizes that do not fit this; on a device, Fault::kData for p
+/// B = attrs.batch <= 128, H = attrs.heads, G = attrs.kv_heads -> context [B, H * e], both caches in place, whose rows
+/// are in the order that attrs.beside says. Only the first attrs.seq rows of each sequence are read: at most 128 or a
+/// multiple of it, and p <= attrs.seq. With attrs.window > 0 a sequence sees so many tokens, the new one among them,
+/// its part of a cache is a ring of N >= window rows, which the token at p enters at slots[b] = p mod N, one more
+/// operand [B, 1] int32; p has no limit then where all N rows are read. Errors: Fault::kProgram for sizes that do not
+/// fit this; on a device, Fault::kData for p
 /// >= N without a window. Source: Vaswani et al., arXiv:1706.03762, eq. 1; Shazeer, arXiv:1911.02150, for the caches;
 /// for rings NxD Inference, modules/kvcache/kv_cache_manager.py, whose layers with a window keep sliding_window rows.
 /// With slopes, not with a window, the last operand is slopes [1, H] fp32, with sinks it is sinks [1, H],
 /// as attention has them. Lowering: keys are on the partitions, so that scores of all heads and sequences are side by
-/// side and softmax takes a few wide instructions; key j is in partition j / (N / 128), so that each partition reads
-/// one long stretch of HBM.
+/// side and softmax takes a few wide instructions; key j is in partition j mod 128, as compilers cut a loop over keys,
+/// so that a descriptor reads one row: of one sequence, or with attrs.beside of all.
 std::vector<Shape> cached_infer(const Contract& c) {
   const auto& a = c.node.attrs.as<CachedAttentionAttrs>();
   const Value& q = c.in(0);
@@ -60,10 +61,10 @@ Tensors cached_forward(const Attrs& attrs, std::span<const Tensor> in) {
   const std::int64_t d = q.cols / a.heads, ratio = a.heads / a.kv_heads, width = in[2].cols / a.kv_heads;
   Tensor context(q.rows, a.heads * width), keys = in[3], values = in[4];
   for (std::int64_t b = 0; b < a.batch; ++b) {
-    const std::int64_t length = keys.rows / a.batch, first = b * length;
+    const std::int64_t length = keys.rows / a.batch, first = a.beside ? b : b * length, step = a.beside ? a.batch : 1;
     const auto place = static_cast<std::int64_t>(in[5].at(b, 0));
     const std::int64_t begin = a.window > 0 ? std::max<std::int64_t>(0, place - a.window + 1) : 0;
-    const auto row = [&](std::int64_t token) { return first + (a.window > 0 ? token % length : token); };
+    const auto row = [&](std::int64_t token) { return first + (a.window > 0 ? token % length : token) * step; };
     for (std::int64_t c = 0; c < keys.cols; ++c) keys.at(row(place), c) = in[1].at(b, c);
     for (std::int64_t c = 0; c < values.cols; ++c) values.at(row(place), c) = in[2].at(b, c);
     for (std::int64_t h = 0; h < a.heads; ++h) {

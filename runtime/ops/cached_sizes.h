@@ -42,6 +42,7 @@ struct Sizes {
   std::int64_t batch, rows_there, length, heads, groups;
   Elements key, value;
   std::int64_t ratio, keys, tiles;
+  bool beside;
   Dtype type;  // of TensorE's operands
 
   Sizes(const Graph& graph, const Node& node) : Sizes{graph, node, node.attrs.as<CachedAttentionAttrs>()} {}
@@ -56,6 +57,7 @@ struct Sizes {
         ratio{heads / groups},
         keys{std::min(kPartitions, length)},
         tiles{length / keys},
+        beside{a.beside},
         type{operand_type(graph, node)} {}
 
   /// Partitions that sums over keys need: the new tokens' keys are one tile more.
@@ -64,9 +66,11 @@ struct Sizes {
   std::int64_t together() const {
     return std::clamp<std::int64_t>(std::min(kPartitions / heads, kScoreCols / (heads * tiles)), 1, batch);
   }
-  /// Tiles of a cache in one transfer: their scores fit in a PSUM bank.
-  std::int64_t step(const Elements& of, Dtype cache) const {
-    const std::int64_t bytes = groups * of.count * isa::size_of(cache);
+  /// The sequences among `count` whose rows one transfer reads.
+  std::int64_t at_once(std::int64_t count) const { return beside ? count : 1; }
+  /// Tiles of the caches of `count` sequences in one transfer: their scores fit in a PSUM bank.
+  std::int64_t step(const Elements& of, Dtype cache, std::int64_t count) const {
+    const std::int64_t bytes = count * groups * of.count * isa::size_of(cache);
     return std::max<std::int64_t>(1, std::min({tiles, kChunk / ratio, kLoadBytes / bytes}));
   }
 

@@ -25,6 +25,7 @@ struct CacheCase {
   Dtype dtype;
   double cap = 0;           // of the scores
   std::int64_t values = 0;  // elements of a head's values; 0: as of its keys
+  bool beside = false;      // rows of all sequences at a position side by side
 
   friend void PrintTo(const CacheCase& c, std::ostream* out) {
     *out << c.batch << " x " << c.length << " heads " << c.heads << "/" << c.kv_heads << " x " << c.size << " type "
@@ -42,7 +43,8 @@ class CachedAttentionTest : public testing::TestWithParam<CacheCase> {
             .seq = c.length,
             .heads = c.heads,
             .kv_heads = c.kv_heads,
-            .soft_cap = c.cap};
+            .soft_cap = c.cap,
+            .beside = c.beside};
   }
   Inputs inputs(const Tensor& positions) const {
     const CacheCase& c = GetParam();
@@ -82,12 +84,20 @@ INSTANTIATE_TEST_SUITE_P(
                     CacheCase{4, 256, 8, 4, 128, Dtype::kBf16}, CacheCase{8, 1024, 1, 1, 128, Dtype::kBf16},
                     CacheCase{1, 8192, 4, 2, 128, Dtype::kBf16},
                     CacheCase{3, 256, 4, 2, 24, Dtype::kFp32, 0, 16},  // values of another width
-                    CacheCase{2, 384, 2, 2, 192, Dtype::kBf16, 0, 128},
-                    CacheCase{2, 40, 2, 1, 8, Dtype::kFp32, 0, 130}));
+                    CacheCase{2, 384, 2, 2, 192, Dtype::kBf16, 0, 128}, CacheCase{2, 40, 2, 1, 8, Dtype::kFp32, 0, 130},
+                    CacheCase{1, 384, 4, 2, 32, Dtype::kFp32, 0, 0, true},
+                    CacheCase{3, 384, 6, 2, 64, Dtype::kFp32, 0, 0, true},
+                    CacheCase{5, 256, 32, 32, 8, Dtype::kFp32, 0, 0, true},  // sequences in groups
+                    CacheCase{40, 32, 2, 1, 16, Dtype::kFp32, 5, 0, true},
+                    CacheCase{8, 1024, 2, 1, 128, Dtype::kBf16, 0, 64, true}));
 
 // A ring: its rows are of the last tokens, whatever their number, and of them a query sees those of its window.
 TEST(CachedAttention, AWindowSeesItsLastTokensWhereverTheRingHasThem) {
-  for (const auto& [length, window] : {std::pair<std::int64_t, std::int64_t>{7, 7}, {40, 11}, {256, 130}, {256, 256}}) {
+  for (const auto& [length, window, beside] : {std::tuple<std::int64_t, std::int64_t, bool>{7, 7, false},
+                                               {40, 11, true},
+                                               {256, 130, false},
+                                               {256, 130, true},
+                                               {256, 256, false}}) {
     const std::int64_t batch = 5, heads = 4, groups = 2, d = 8;
     Tensor positions = random_ids(batch, 5 * length, 6);
     positions.data = {0, static_cast<float>(window - 1), static_cast<float>(length), positions.data[3],
@@ -101,8 +111,13 @@ TEST(CachedAttention, AWindowSeesItsLastTokensWhereverTheRingHasThem) {
                     random_normal(batch * length, groups * d, 5),
                     {positions, Dtype::kInt32},
                     {slots, Dtype::kInt32}};
-    const CachedAttentionAttrs attrs{
-        .scale = 0.3, .batch = batch, .seq = length, .heads = heads, .kv_heads = groups, .window = window};
+    const CachedAttentionAttrs attrs{.scale = 0.3,
+                                     .batch = batch,
+                                     .seq = length,
+                                     .heads = heads,
+                                     .kv_heads = groups,
+                                     .window = window,
+                                     .beside = beside};
     const double sums = std::sqrt(static_cast<double>(window));  // as CachedAttentionTest::expect_right()
     expect_reference(kCachedAttention, in, attrs, {{.ulps = 64 + sums, .floor = 0.25}, {}, {}});
     CachedAttentionAttrs longer = attrs;
@@ -189,7 +204,8 @@ TEST(CachedAttention, RefusesAPositionBehindTheCacheAndLengthsItCannotCut) {
 TEST(CacheFill, APromptBecomesTheFirstRowsOfEachSequence) {
   for (const std::int64_t seq : {1, 5, 16}) {
     const Inputs in{random_normal(3 * seq, 24, 1), random_normal(3 * 16, 24, 2)};
-    expect_reference(kCacheFill, in, CacheFillAttrs{.batch = 3, .seq = seq}, {{}});
+    for (const bool beside : {false, true})
+      expect_reference(kCacheFill, in, CacheFillAttrs{.batch = 3, .seq = seq, .beside = beside}, {{}});
   }
   const Inputs in{random_normal(17, 24, 1), random_normal(16, 24, 2)};
   EXPECT_TRUE(fails(base::Fault::kProgram,

@@ -174,6 +174,34 @@ TEST(Inference, AReleaseWithoutAKernelMakesEachStepOfALongPromptAnOperation) {
   EXPECT_EQ(attention_of(prompt_of(model, spec)).tile_keys, runtime::AttentionAttrs::kUnfused);
 }
 
+// Each of 256 more rows that a token reads is a descriptor in each layer's keys and values: one of each sequence, or
+// one of all sequences.
+TEST(Inference, ADescriptorReadsTheRowsOfCachesAtAPosition) {
+  const ModelPtr model = workloads::model_preset("llama-small");
+  GenerationSpec spec = spec_of(4, 512, 1);
+  const hw::MachineParams machine = hw::load_machine("trn1.2xlarge");
+  const auto descriptors = [&](std::int64_t read) {
+    spec.read = read;
+    const auto compiled = runtime::compile(token_graph(model, spec), machine.target(), {.name = "token"});
+    return hw::simulate(compiled.program, machine, {}).dma.descriptors;
+  };
+  const auto more = [&] { return descriptors(512) - descriptors(256); };
+  const auto rows = static_cast<std::uint64_t>(2 * model->sizes().layers * 256);
+  EXPECT_EQ(more(), rows * 4);
+  spec.beside = true;
+  EXPECT_EQ(more(), rows);
+}
+
+TEST(Inference, LibrariesSayHowCachesAreLaidOut) {
+  Job job = small_generation();
+  for (const auto& [stack, beside] :
+       {std::pair{"transformers-neuronx", true}, std::pair{"transformers-neuronx-2.18.0", true},
+        std::pair{"nxd-inference", false}}) {
+    job.stack = stack;
+    EXPECT_EQ(program_spec(job).beside, beside) << stack;
+  }
+}
+
 TEST(Inference, ReleasesThatBuildPromptsDifferentlyAreStacksOfTheirOwn) {
   Job job = small_generation();
   std::set<std::uint64_t> hashes;

@@ -330,7 +330,11 @@ TEST(Generation, APromptSplitByTokensGathersAndScatters) {
 TEST(Generation, BucketsArePowersOfTwoUpToTheLength) {
   EXPECT_EQ(token_buckets(1, 20, 20), (std::vector<std::int64_t>{20}));
   EXPECT_EQ(token_buckets(1, 640, 640), (std::vector<std::int64_t>{128, 256, 512, 640}));
-  EXPECT_EQ(token_buckets(129, 512, 4096), (std::vector<std::int64_t>{256, 512}));
+  // The new token at position 256 becomes a row, too, for which a bucket of 256 has no room.
+  EXPECT_EQ(token_buckets(129, 255, 4096), (std::vector<std::int64_t>{256}));
+  EXPECT_EQ(token_buckets(129, 256, 4096), (std::vector<std::int64_t>{256, 512}));
+  EXPECT_EQ(token_buckets(128, 511, 4096), (std::vector<std::int64_t>{256, 512}));
+  EXPECT_EQ(token_buckets(1024, 3070, 3072), (std::vector<std::int64_t>{2048, 3072}));
   EXPECT_EQ(prompt_bucket(129, 4096), 256);
   EXPECT_EQ(prompt_bucket(3, 64), 64);
   EXPECT_EQ(cache_length(129), 256);

@@ -70,12 +70,14 @@ void require_physical(const Job& job, const GenerationStep& step) {
                fmt::format("takes {} s, reading takes {} s", hw::seconds(device.total), least));
 }
 
-/// The median of tokens whose times rise from bucket to bucket; null without any.
+/// The median of tokens whose times rise from bucket to bucket, and of the first one, which is the slowest; null
+/// without any. Published medians, of which half of the tokens but one have a smaller bucket, are those of the larger
+/// one.
 const GenerationStep* median(const std::vector<GenerationStep>& steps) {
   std::int64_t all = 0, seen = 0;
   for (const GenerationStep& step : steps) all += step.tokens;
   for (const GenerationStep& step : steps)
-    if ((seen += step.tokens) * 2 >= all) return &step;
+    if ((seen += step.tokens) * 2 > all + 1) return &step;
   return nullptr;
 }
 
@@ -145,6 +147,7 @@ workloads::GenerationSpec program_spec(const Job& job) {
   spec.kernel_from = static_cast<std::int64_t>(kernel.value);
   spec.prompt_kernel = stack.prompt_kernel.value > 0;
   spec.scores_together = stack.scores_together.value > 0;
+  spec.beside = stack.cache_beside.value > 0;
   return spec;
 }
 
@@ -244,7 +247,7 @@ Projection project_generation(const Job& own, const ProjectOptions& options) {
   const std::int64_t others = job.generation->new_tokens - 1, first = first_place(job);
   std::int64_t at = first;
   for (auto& token : programs.tokens) {
-    const std::int64_t end = std::min(token.read + 1, first + others);  // positions below
+    const std::int64_t end = std::min(token.read, first + others);  // positions below
     if (end <= at) continue;
     GenerationStep step = step_of(job, options, std::move(token.compiled));
     step.read = token.read, step.tokens = end - at;

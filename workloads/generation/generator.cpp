@@ -291,7 +291,7 @@ std::vector<float> Generator::next(std::span<const std::int32_t> tokens) {
   if (last >= most)
     throw Error{Fault::kUsage, "`max_new_tokens`", fmt::format("the {} positions are full", most),
                 "generate fewer tokens"};
-  const auto token = std::ranges::find_if(s.programs.tokens, [&](const auto& t) { return last <= t.read; });
+  const auto token = std::ranges::find_if(s.programs.tokens, [&](const auto& t) { return last < t.read; });
   s.use(token->compiled.program);
   std::vector<float> logits =
       s.config->pairs() ? s.write_after(tokens, last) : s.run({tokens.begin(), tokens.end()}, "positions", s.positions);

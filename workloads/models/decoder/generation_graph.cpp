@@ -28,7 +28,8 @@ LayerProgram program_of(const GenerationSpec& spec, const DecoderArch& arch, boo
                        .grown = spec.length,
                        .kernel_from = spec.kernel_from,
                        .prompt_kernel = spec.prompt_kernel,
-                       .scores_together = spec.scores_together};
+                       .scores_together = spec.scores_together,
+                       .beside = spec.beside};
   if (prompt) program.expert_block = spec.expert_block;
   if (const auto& m = arch.block.mixture)
     program.experts_read = spec.experts_read(m->experts, m->top_k, program.batch * program.length);

@@ -34,6 +34,8 @@ struct GenerationSpec {
   bool prompt_kernel = true;
   /// Without such a kernel: whether the scores of all prompts are one tensor (AttentionAttrs::kUnfusedTogether).
   bool scores_together = false;
+  /// Whether a cache has the rows of all sequences at a position side by side (runtime::CacheFillAttrs).
+  bool beside = false;
   /// For a mixture: programs read as many experts of a layer as NxD's load, whichever these are, to be timed. Otherwise
   /// they read all, whose gates are 0 where a token did not choose them.
   bool timed_experts = false;
@@ -80,8 +82,8 @@ std::int64_t prompt_bucket(std::int64_t tokens, std::int64_t length);
 /// Rows of a cache that holds `tokens` tokens.
 std::int64_t cache_length(std::int64_t tokens);
 /// The rows that tokens' programs read of a cache of `length`, from the first number that suffices for position `first`
-/// to the one that position `last` needs: powers of two from 128 on, the last one `length` itself. Source: as
-/// prompt_bucket().
+/// to the one that position `last` needs, their own rows among them: powers of two from 128 on, the last one `length`
+/// itself. Source: transformers-neuronx, decoder.py, find_bucket_id().
 std::vector<std::int64_t> token_buckets(std::int64_t first, std::int64_t last, std::int64_t length);
 
 /// Tensors that the host writes: "input_ids" [rows, 1] int32 and, when ranks share the vocabulary, "vocabulary" [rows,

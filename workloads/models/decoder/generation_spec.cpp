@@ -87,9 +87,9 @@ std::int64_t prompt_bucket(std::int64_t tokens, std::int64_t length) {
 
 std::vector<std::int64_t> token_buckets(std::int64_t first, std::int64_t last, std::int64_t length) {
   std::vector<std::int64_t> out;
-  for (std::int64_t at = first;; at = out.back() + 1) {
-    out.push_back(prompt_bucket(at, length));
-    if (out.back() >= std::min(last, length)) return out;
+  for (std::int64_t at = first;; at = out.back()) {
+    out.push_back(prompt_bucket(at + 1, length));
+    if (out.back() >= std::min(last + 1, length)) return out;
   }
 }
 

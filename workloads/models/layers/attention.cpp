@@ -146,6 +146,7 @@ ValueId Layers::cached_heads(const std::string& label, std::vector<ValueId> qkv,
                                                   .window = windowed ? seen.window : 0,
                                                   .soft_cap = arch.soft_cap,
                                                   .term = term(seen.sinks),
+                                                  .beside = program_.beside,
                                                   .operand = numerics().operand})[0];
 }
 
@@ -159,7 +160,8 @@ Caches Layers::filled(const std::string& label, const Caches& caches, ValueId ke
                          runtime::ResultAttrs{.dtype = graph_.value(cache).dtype});
     }
     return graph_.add1(runtime::kCacheFill, name, {from, cache},
-                       runtime::CacheFillAttrs{.batch = program_.batch, .seq = std::min(program_.length, rows)});
+                       runtime::CacheFillAttrs{
+                           .batch = program_.batch, .seq = std::min(program_.length, rows), .beside = program_.beside});
   };
   const ValueId filled_keys = fill(label + ".keys", keys, caches.keys);
   return {filled_keys, fill(label + ".values", values, caches.values)};

@@ -35,6 +35,7 @@ struct LayerProgram {
   std::int64_t kernel_from = 0;        // as GenerationSpec's
   bool prompt_kernel = true;           // as GenerationSpec's
   bool scores_together = false;        // as GenerationSpec's
+  bool beside = false;                 // as GenerationSpec's
   std::int64_t experts_read = 0;       // of each mixture, when text is written; 0: all
   std::int64_t expert_block = 0;       // as GenerationSpec's
   std::optional<Lora> lora{};
