@@ -129,7 +129,7 @@ TEST_P(Golden, TokenByTokenAsInOneWholePassOnAnyNumberOfCores) {
 // llama_gqa: 6 heads, 2 key-value heads, so ranks 1, 2; llama_tiny also 4 and 8, gpt_tiny 4.
 INSTANTIATE_TEST_SUITE_P(Decoders, Golden,
                          testing::Values("llama_gqa", "llama_tiny", "gpt_tiny", "mixtral_tiny", "gemma_wide_tiny",
-                                         "olmo2_tiny"));
+                                         "olmo2_tiny", "qwen3_moe_listed_tiny"));
 INSTANTIATE_TEST_SUITE_P(Families, Golden, testing::ValuesIn(workloads_test::kWritingDecoders));
 INSTANTIATE_TEST_SUITE_P(Windows, Golden, testing::ValuesIn(workloads_test::kWindowed));
 

@@ -27,6 +27,7 @@ inline constexpr const char* kWritingDecoders[] = {"qwen2_tiny",
                                                    "granite_tiny",
                                                    "llama_linear_tiny",
                                                    "qwen3_moe_tiny",
+                                                   "qwen3_moe_step_tiny",
                                                    "llama_llama3_tiny",
                                                    "gpt_neox_tiny",
                                                    "gpt_neox_serial_tiny",
@@ -98,8 +99,9 @@ inline constexpr const char* kWritingDecoders[] = {"qwen2_tiny",
 
 /// The same with a sliding window, with PyTorch's text.
 inline constexpr const char* kWindowed[] = {
-    "mistral_tiny", "phi3_tiny",    "gemma2_tiny",  "gemma3_tiny",  "starcoder2_tiny",
-    "gpt_neo_tiny", "cohere2_tiny", "exaone4_tiny", "gpt_oss_tiny", "modernbert-decoder_tiny"};
+    "mistral_tiny",      "phi3_tiny",        "gemma2_tiny",  "gemma3_tiny",  "starcoder2_tiny",
+    "gpt_neo_tiny",      "cohere2_tiny",     "exaone4_tiny", "gpt_oss_tiny", "modernbert-decoder_tiny",
+    "qwen2_window_tiny", "qwen3_window_tiny"};
 
 inline std::vector<const char*> decoders() {
   std::vector<const char*> all{std::begin(kWritingDecoders), std::end(kWritingDecoders)};

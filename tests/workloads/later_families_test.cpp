@@ -244,9 +244,9 @@ TEST_F(LaterFamilies, ModernBertsDecoderListsItsLayers) {
     EXPECT_TRUE(fails(Fault::kData, reading(kName, key, value), {key}));
   reading(kName, "layer_types", {"sliding_attention", "full_attention", "sliding_attention", "full_attention"})();
   const AttentionArch attention = decoder_arch(read_config(s_.path())).block.attention;
-  EXPECT_EQ(attention.window_of(0), 7);
-  EXPECT_EQ(attention.window_of(1), 0);
-  EXPECT_EQ(decoder_arch(read_config(golden(kName))).block.attention.window_of(0), 0);
+  EXPECT_EQ(attention.window.of(0), 7);
+  EXPECT_EQ(attention.window.of(1), 0);
+  EXPECT_EQ(decoder_arch(read_config(golden(kName))).block.attention.window.of(0), 0);
 }
 
 // As their publishers' classes have it where a file does not say; where it does not divide, the file must.

@@ -102,7 +102,9 @@ inline const Traits kTraits[] = {
              a.embedding.width = 24, a.embedding.projection = "in", a.head.projection = "out", a.head.norm.clear();
            }},
     Traits{"a window in two of three layers",
-           [](DecoderArch& a) { a.block.attention.window = 6, a.block.attention.full_every = 3; }}};
+           [](DecoderArch& a) { a.block.attention.window = {.tokens = 6, .full_every = 3}; }},
+    Traits{"a window from the second layer on",
+           [](DecoderArch& a) { a.block.attention.window = {.tokens = 6, .first = 1}; }}};
 
 inline ModelPtr of_traits(const Traits& traits) {
   DecoderArch arch = plain_arch();

@@ -119,7 +119,7 @@ struct Generator::State {
         session().write(r, "slopes", slopes_of_rank(arch.block.attention, ranks(), r));
   }
 
-  std::int64_t ring_rows() const { return spec.cache_rows(arch.block.attention.window); }
+  std::int64_t ring_rows() const { return spec.cache_rows(arch.block.attention.window.tokens); }
 
   /// The rows of prompts with which their rings begin: the last token that has the place. Where a prompt has none yet
   /// any other does, which is hidden until it is overwritten.

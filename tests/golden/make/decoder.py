@@ -41,6 +41,15 @@ FAMILIES = {
                   "decoder_sparse_step": 1, "mlp_only_layers": [], "router_aux_loss_coef": 0.001,
                   "output_router_logits": False},
 }
+# The layers from one on have a window.
+FAMILIES["qwen2_window"] = {**FAMILIES["qwen2"], "use_sliding_window": True, "sliding_window": 7, "max_window_layers": 1,
+                            "num_hidden_layers": 4}
+FAMILIES["qwen3_window"] = {**FAMILIES["qwen3"], "use_sliding_window": True, "sliding_window": 5, "max_window_layers": 0}
+# Of each two layers one has experts, and of these the last has none; or all but one have them.
+FAMILIES["qwen3_moe_step"] = {**FAMILIES["qwen3_moe"], "num_hidden_layers": 6, "decoder_sparse_step": 2,
+                              "mlp_only_layers": [5], "intermediate_size": 40}
+FAMILIES["qwen3_moe_listed"] = {**FAMILIES["qwen3_moe"], "num_hidden_layers": 4, "mlp_only_layers": [1],
+                                "intermediate_size": 40, "output_router_logits": True, "router_aux_loss_coef": 0.5}
 FAMILIES["qwen2_yarn"] = {**FAMILIES["qwen2"], "head_dim": 8,
                           "rope_scaling": {"type": "yarn", "factor": 4.0, "original_max_position_embeddings": 20,
                                            "beta_fast": 2.0}}
@@ -83,6 +92,16 @@ FAMILIES["mixtral_capacity"] = {**FAMILIES["mixtral"], "capacity_factor": 0.75}
 
 def experts(c):
     return c.get("num_local_experts", c.get("num_experts", 0))
+
+
+def has_experts(c, layer):
+    """Qwen2MoeDecoderLayer.__init__()."""
+    sparse = layer not in c.get("mlp_only_layers", []) and (layer + 1) % c.get("decoder_sparse_step", 1) == 0
+    return experts(c) and sparse
+
+
+def expert_ffn(c):
+    return c.get("moe_intermediate_size", c["intermediate_size"])
 
 
 def expert_names(c):
@@ -166,12 +185,12 @@ def shapes(c):
         if joint_norms(c):
             out[p + "self_attn.q_norm.weight"], out[p + "self_attn.k_norm.weight"] = (q,), (kv,)
         out[p + "self_attn.o_proj.weight"] = (h, q)
-        if experts(c):
+        if has_experts(c, i):
             router, prefix, gate, up, down = expert_names(c)
             out[p + router + ".weight"] = (experts(c), h)
             for e in range(experts(c)):
-                out[p + f"{prefix}.{e}.{gate}.weight"] = out[p + f"{prefix}.{e}.{up}.weight"] = (ffn, h)
-                out[p + f"{prefix}.{e}.{down}.weight"] = (h, ffn)
+                out[p + f"{prefix}.{e}.{gate}.weight"] = out[p + f"{prefix}.{e}.{up}.weight"] = (expert_ffn(c), h)
+                out[p + f"{prefix}.{e}.{down}.weight"] = (h, expert_ffn(c))
         elif c["model_type"] == "phi3":
             out[p + "mlp.gate_up_proj.weight"] = (2 * ffn, h)
             out[p + "mlp.down_proj.weight"] = (h, ffn)
@@ -251,6 +270,8 @@ def rotate(x, c, theta=None):
 
 def is_full(c, layer):
     """Whether a layer has no window where others have one."""
+    if c.get("use_sliding_window"):
+        return layer < c["max_window_layers"]
     every = {"gemma2": 2, "gemma3_text": c.get("sliding_window_pattern")}.get(c["model_type"])
     return every and (layer + 1) % every == 0
 
@@ -276,7 +297,7 @@ def attend_in_blocks(q, k, v, scale, rows=256):
 def forward(w, ids, c, routers):
     gemma, (around1, around2) = is_gemma(c), norms_behind(c)
     behind, (norm1, norm2) = c["model_type"] == "olmo2", norms(c)
-    windowed = c["model_type"] in ("mistral", "phi3", "gemma2", "gemma3_text")
+    windowed = c["model_type"] in ("mistral", "phi3", "gemma2", "gemma3_text") or c.get("use_sliding_window")
     heads, kv_heads, head = c["num_attention_heads"], c["num_key_value_heads"], c["head_dim"]
 
     def linear(x, name):
@@ -331,7 +352,7 @@ def forward(w, ids, c, routers):
         y = linear(y.transpose(1, 2).reshape(batch, length, heads * head), p + "self_attn.o_proj")
         x = x + residual * (norm(y, p + (norm1 if behind else around1)) if behind or around1 else y)
         y = x if behind else norm(x, p + norm2)
-        if experts(c):
+        if has_experts(c, i):
             y = mixture(w, y, p, c, routers)
         elif c["model_type"] == "phi3":
             gate, up = linear(y, p + "mlp.gate_up_proj").chunk(2, -1)
@@ -425,7 +446,7 @@ def make(family, folder, seed=1, changes=None, sizes=None, **drawn):
     data = labelled_batches(config) if classifies else batches()
     adapter = drawn["adapter"](weights) if drawn.get("adapter") else None
     common.train(folder, config, weights, data, loss_of, chosen, adapter)
-    if not drawn and config.get("sliding_window") and config["model_type"] != "qwen2":
+    if not drawn and config.get("sliding_window") and config.get("use_sliding_window", True):
         write_generated(folder, weights, lambda w, ids: forward(w, ids, config, []))
 
 

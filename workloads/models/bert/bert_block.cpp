@@ -112,9 +112,9 @@ BlockArch bert_block(const BertConfig& c) {
                         .causal = false,
                         .scale = score_scale(c),
                         .dropout = c.attention_probs_dropout_prob,
-                        .window = c.local_attention > 0 ? c.local_attention / 2 * 2 + 1 : 0,
-                        .full_every = c.full_every,
-                        .full_first = c.full_first,
+                        .window = {.tokens = c.local_attention > 0 ? c.local_attention / 2 * 2 + 1 : 0,
+                                   .full_every = c.full_every,
+                                   .full_first = c.full_first},
                         .places = places_arch(c)},
           .rotary = rotary_of(c),
           .mlp = {.size = c.intermediate_size,
@@ -208,7 +208,7 @@ std::vector<HostTable> bert_tables(const BertConfig& c, std::int64_t length) {
   if (!hides_far(block.attention, length)) return out;
   HostTable& near = out.emplace_back(HostTable{kNear, {}});
   for (std::int64_t d = 1 - length; d < length; ++d)
-    near.values.push_back(std::abs(d) <= block.attention.window / 2 ? 1.0F : 0.0F);
+    near.values.push_back(std::abs(d) <= block.attention.window.tokens / 2 ? 1.0F : 0.0F);
   return out;
 }
 
@@ -218,7 +218,7 @@ Buckets places_of(const BertConfig& c) {
 }
 
 bool hides_far(const AttentionArch& attention, std::int64_t length) {
-  return !attention.causal && attention.window > 0 && attention.window / 2 < length - 1;
+  return !attention.causal && attention.window.tokens > 0 && attention.window.tokens / 2 < length - 1;
 }
 
 }  // namespace workloads

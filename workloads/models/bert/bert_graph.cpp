@@ -193,7 +193,7 @@ class Bert : Embedder {
     const PlaceTable places = places_of_layers();
     for (std::int64_t l = 0; l < config_.num_hidden_layers; ++l) {
       x = layer(x, l, config_.num_hidden_layers, names_.layer(l),
-                {.mask = mask_, .bias = arch_.attention.window_of(l) > 0 ? bias.windowed : bias.all, .places = places});
+                {.mask = mask_, .bias = arch_.attention.window.of(l) > 0 ? bias.windowed : bias.all, .places = places});
       if (l == 0 && config_.conv_kernel_size > 0) x = with_neighbours(x, embedded, seen);
     }
     if (names_.last_norm.empty()) return x;

@@ -177,7 +177,7 @@ bool has_window(const L& c) { return dialect_of(c.kind).positions.window; }
 bool has_pattern(const L& c) { return dialect_of(c.kind).positions.pattern; }
 bool has_layer_types(const L& c) { return dialect_of(c.kind).positions.full_every > 0; }
 bool lists_layers(const L& c) { return dialect_of(c.kind).positions.listed; }
-bool has_no_window(const L& c) { return !has_window(c); }
+bool has_no_window(const L& c) { return !has_window(c) && !dialect_of(c.kind).positions.switched; }
 bool is_gemma(const L& c) { return dialect_of(c.kind).gemma; }
 bool is_granite(const L& c) { return dialect_of(c.kind).multipliers; }
 bool has_expert_key(const L& c, std::string_view key) {
@@ -196,13 +196,14 @@ bool has_limit(const L& c) { return dialect_of(c.kind).mlp.limit > 0; }
 bool is_flex_olmo(const L& c) { return c.kind == LlamaKind::kFlexOlmo; }
 bool is_qwen2_moe(const L& c) { return c.kind == LlamaKind::kQwen2Moe; }
 bool has_routed_experts(const L& c) { return has_expert_key(c, "n_routed_experts"); }
-bool has_no_routed_experts(const L& c) { return !has_routed_experts(c); }
+bool has_dense_key(const L& c) { return has_routed_experts(c) || has_sparse_step(c); }
+bool has_no_dense_key(const L& c) { return !has_dense_key(c); }
 bool is_first_ling(const L& c) { return c.kind == LlamaKind::kBailing; }
 bool is_dots(const L& c) { return c.kind == LlamaKind::kDots1; }
 bool is_llama4(const L& c) { return c.kind == LlamaKind::kLlama4; }
 bool has_no_rope_interval(const L& c) { return is_smollm3(c) || is_llama4(c); }
 bool has_moe_size(const L& c) { return is_qwen2_moe(c) || is_qwen3_moe(c) || has_routed_experts(c); }
-bool has_sparse_step(const L& c) { return is_qwen2_moe(c) || is_qwen3_moe(c); }
+bool has_whole_experts(const L& c) { return has_experts(c) && !has_sparse_step(c); }
 bool normalises(const L& c) { return is_first_ling(c) || (has_routed_experts(c) && chooses_by_bias(c)); }
 bool has_router_loss(const L& c) { return has_experts(c) && !has_routed_experts(c) && !is_llama4(c); }
 bool clips(const L& c) { return is_olmoe(c) || c.kind == LlamaKind::kOlmo; }
@@ -217,9 +218,8 @@ constexpr auto kLlamaFields = std::to_array<Field<L>>({
     {.key = "num_hidden_layers", .member = &L::num_hidden_layers, .required = true, .range = kLayers},
     {.key = "num_attention_heads", .member = &L::num_attention_heads, .required = true, .range = kHeadCounts},
     {.key = "intermediate_size", .member = &L::intermediate_size, .required = true, .range = kWidth,
-     .when = has_no_routed_experts},
-    {.key = "intermediate_size", .member = &L::dense_size, .required = true, .range = kWidth,
-     .when = has_routed_experts},
+     .when = has_no_dense_key},
+    {.key = "intermediate_size", .member = &L::dense_size, .required = true, .range = kWidth, .when = has_dense_key},
     {.key = "max_position_embeddings", .member = &L::max_position_embeddings, .required = true},
     {.key = "num_key_value_heads", .member = &L::num_key_value_heads, .range = kHeadCounts, .read = read_shared_heads},
     {.key = "q_lora_rank", .member = &L::q_lora_rank, .range = kPositiveOrNone, .when = is_latent},
@@ -342,8 +342,8 @@ constexpr auto kLlamaFields = std::to_array<Field<L>>({
     {.key = "norm_topk_prob", .member = &L::norm_topk_prob, .when = has_num_experts,
      .otherwise = [](L& c) { c.norm_topk_prob = false; }},
     {.key = "router_jitter_noise", .only = 0.0, .when = has_experts, .written = kNever},
-    {.key = "decoder_sparse_step", .only = 1, .when = has_experts, .written = has_sparse_step},
-    {.key = "mlp_only_layers", .only = Listed{}, .when = has_experts, .written = has_sparse_step},
+    {.key = "decoder_sparse_step", .only = 1, .when = has_whole_experts, .written = kNever},
+    {.key = "mlp_only_layers", .only = Listed{}, .when = has_whole_experts, .written = kNever},
     {.key = "clip_qkv", .member = &L::clip_qkv, .range = kPositiveOrNone, .when = clips},
     {.key = "rms_norm_eps", .member = &L::rms_norm_eps, .when = has_rms_eps},
     {.key = "rope_theta", .member = &L::rope_theta, .when = is_no_chatglm,

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace workloads {
 
 using nlohmann::json;
@@ -24,6 +26,33 @@ std::int64_t shared_otherwise(LlamaKind kind) {
 }
 
 }  // namespace
+
+bool has_sparse_step(const LlamaConfig& c) { return c.kind == LlamaKind::kQwen2Moe || c.kind == LlamaKind::kQwen3Moe; }
+
+/// The last of each so many layers has experts.
+void read_sparse_step(const Keys& keys, LlamaConfig& c) {
+  keys.optional("decoder_sparse_step", c.expert_every);
+  if (c.expert_every < 1) keys.fail(fmt::format("\"decoder_sparse_step\" is {}", c.expert_every), "write 1 or more");
+  c.first_dense = c.expert_every - 1;
+}
+
+/// Those that have none all the same. A number behind the last layer means nothing.
+void read_mlp_only(const Keys& keys, LlamaConfig& c) {
+  constexpr const char* kKey = "mlp_only_layers";
+  c.mlp_only_layers.clear();
+  if (!keys.has(kKey)) return;
+  const json& list = keys.at(kKey);
+  if (!list.is_array() || !std::ranges::all_of(list, [](const json& l) { return l.is_number_unsigned(); }))
+    keys.fail(fmt::format("\"{}\" is {}", kKey, list.dump()), "write a list of layers' numbers");
+  c.mlp_only_layers = list.get<std::vector<std::int64_t>>();
+}
+
+void check_sparse(const Rules& rules, const LlamaConfig& c) {
+  MixtureArch layers;
+  layers.first = c.first_dense, layers.every = c.expert_every, layers.without = c.mlp_only_layers;
+  if (layers.count(c.num_hidden_layers) == 0)
+    rules.fail("decoder_sparse_step", fmt::format("{} leaves no layer with experts", c.expert_every));
+}
 
 /// "n_shared_experts" of DeepSeek, in experts' sizes.
 void read_shared(const Keys& keys, LlamaConfig& c) {

@@ -10,6 +10,11 @@ namespace workloads {
 
 /// Whether scores are sigmoids, to which a bias is added for the choice alone.
 bool chooses_by_bias(const LlamaConfig& config);
+/// Whether "decoder_sparse_step" and "mlp_only_layers" say which layers have experts.
+bool has_sparse_step(const LlamaConfig& config);
+void read_sparse_step(const Keys& keys, LlamaConfig& config);
+void read_mlp_only(const Keys& keys, LlamaConfig& config);
+void check_sparse(const Rules& rules, const LlamaConfig& config);
 void read_shared(const Keys& keys, LlamaConfig& config);
 nlohmann::json shared_json(const LlamaConfig& config);
 void read_choice(const Keys& keys, LlamaConfig& config);

@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "workloads/models/config/llama_experts.h"
 #include "workloads/models/config/table.h"
 
 namespace workloads {
@@ -170,8 +173,45 @@ json global_layers(const L& c) {
   return list;
 }
 
+bool has_switch(const L& c) { return dialect_of(c.kind).positions.switched; }
+bool has_switched_on(const L& c) { return has_switch(c) && c.sliding_window > 0; }
+
+/// The layers from "max_window_layers" on have the window; newer files list them all. A window that is off, or that no
+/// layer has, is none.
+void read_window_switch(const Keys& keys, L& c) {
+  constexpr const char *kSwitch = "use_sliding_window", *kTypes = "layer_types";
+  bool on = false;
+  keys.optional(kSwitch, on);
+  c.sliding_window = c.windowed_from = 0;
+  if (!on || keys.is_null("sliding_window")) return;
+  c.sliding_window = 4096, c.windowed_from = 28;
+  keys.optional("sliding_window", c.sliding_window), keys.optional("max_window_layers", c.windowed_from);
+  if (c.sliding_window < 1)
+    keys.fail(fmt::format("\"sliding_window\" is {}", c.sliding_window), "write a number of tokens");
+  if (keys.has(kTypes) && keys.at(kTypes).is_array()) {
+    const json& list = keys.at(kTypes);
+    c.windowed_from = std::ranges::find(list, json("sliding_attention")) - list.begin();
+    const auto entry = [&](std::int64_t l) { return l < c.windowed_from ? "full_attention" : "sliding_attention"; };
+    if (!keys.lists(kTypes, c.num_hidden_layers, entry))
+      keys.fail(fmt::format("\"{}\" is {}; only the last layers may have a window", kTypes, list.dump()),
+                "use a model whose first layers see all tokens and whose last ones do not");
+  }
+  c.windowed_from = std::max<std::int64_t>(0, c.windowed_from);
+  if (c.windowed_from >= c.num_hidden_layers) c.sliding_window = c.windowed_from = 0;
+}
+
 // clang-format off
 constexpr auto kOwnFields = std::to_array<Field<L>>({
+    {.key = "use_sliding_window", .when = has_switch, .written = has_switched_on, .read = read_window_switch,
+     .write = [](const L&) { return json(true); }},
+    {.key = "sliding_window", .when = has_switched_on, .read = [](const Keys&, L&) {},
+     .write = [](const L& c) { return json(c.sliding_window); }},
+    {.key = "max_window_layers", .when = has_switched_on, .read = [](const Keys&, L&) {},
+     .write = [](const L& c) { return json(c.windowed_from); }},
+    {.key = "decoder_sparse_step", .when = has_sparse_step, .read = read_sparse_step,
+     .write = [](const L& c) { return json(c.expert_every); }},
+    {.key = "mlp_only_layers", .when = has_sparse_step, .read = read_mlp_only,
+     .write = [](const L& c) { return json(c.mlp_only_layers); }, .check = check_sparse},
     {.key = "bias", .when = is_early_internlm, .read = read_bias, .write = [](const L& c) { return json(c.qkv_bias); }},
     {.key = "rotary", .when = is_internlm, .written = kNever, .read = read_rotary},
     {.key = "qkv_bias", .member = &L::qkv_bias, .when = is_internlm3},

@@ -31,7 +31,7 @@ OpsOf collectives(const Plan& plan) {
 
 Sizes sizes_of(const DecoderArch& arch) {
   const auto& mixture = arch.block.mixture;
-  const bool others = mixture && (mixture->first > 0 || mixture->every > 1);  // layers with an MLP
+  const bool others = mixture && mixture->count(arch.layers) < arch.layers;  // layers with an MLP
   return {.layers = arch.layers,
           .hidden = arch.hidden,
           .heads = arch.block.attention.heads,
@@ -150,7 +150,7 @@ double decoder_flops(const DecoderArch& f, const Step& step, double adapters) {
   const auto layers = static_cast<double>(f.layers), length = static_cast<double>(step.kind.length);
   double mlps = layers * (f.block.mlp.gated ? 3 : 2) * h * ffn;
   if (const auto& m = f.block.mixture) {
-    const auto shared = static_cast<double>(m->shared.size), dense = static_cast<double>(std::min(m->first, f.layers));
+    const auto shared = static_cast<double>(m->shared.size), dense = layers - static_cast<double>(m->count(f.layers));
     double mlp = mlps / layers * static_cast<double>(m->top_k) + h * static_cast<double>(m->experts);
     if (m->shared.size > 0) mlp += h * (3 * shared + (m->shared.share.empty() ? 0 : 1));
     mlps = (layers - dense) * mlp + dense * 3 * h * static_cast<double>(m->dense_size);

@@ -145,6 +145,7 @@ struct DialectPositions {
   double theta = 10000;         // when the file does not say
   double share = 0;             // of a head's elements, those that turn when the file does not say; 0: no key says it
   bool window = false;          // "sliding_window" says how far back a token sees
+  bool switched = false;        // where "use_sliding_window" is on, from a layer on
   std::int64_t span = 0;        // when the file does not say; 0: all
   std::int64_t full_every = 0;  // one in this many layers has no window; the same
   bool pattern = false;         // "sliding_window_pattern" says it,
@@ -227,6 +228,7 @@ struct LlamaPattern {
   std::int64_t sliding_window = 0;  // tokens that one sees; 0: all
   std::int64_t full_every = 0;      // one in this many layers sees all nevertheless; 0: none
   bool full_first = false;          // the first of them, not the last
+  std::int64_t windowed_from = 0;   // the layers in front of this one have no window
   double local_theta = 0;           // rope_theta of the layers with a window; 0: the same
   std::int64_t no_rope_every = 0;   // every so many layers, one turns nothing; 0: all turn
   double rotary_share = 1;          // of a head's elements, those that turn
@@ -276,14 +278,15 @@ struct LlamaExperts {
   std::int64_t num_experts = 0, num_experts_per_tok = 0;  // of a layer
   bool norm_topk_prob = true;                             // a token's gates add up to 1
   double router_aux_loss_coef = 0;
-  bool output_router_logits = false;        // without it transformers leaves the router's loss out
-  std::int64_t shared_size = 0;             // of an expert that every token has; 0: there is none
-  double capacity_factor = 0;               // slots of an expert over an even share of the tokens; 0: none is dropped
-  std::int64_t first_dense = 0;             // so many layers have no experts, but an MLP
-  std::int64_t expert_every = 1;            // from then on, one in so many has experts
-  std::int64_t dense_size = 0;              // of an MLP
-  double routed_scale = 1;                  // of the sum of a token's experts
-  std::int64_t groups = 1, top_groups = 1;  // as RouterArch has them
+  bool output_router_logits = false;  // without it transformers leaves the router's loss out
+  std::int64_t shared_size = 0;       // of an expert that every token has; 0: there is none
+  double capacity_factor = 0;         // slots of an expert over an even share of the tokens; 0: none is dropped
+  std::int64_t first_dense = 0;       // so many layers have no experts, but an MLP
+  std::int64_t expert_every = 1;      // from then on, one in so many has experts
+  std::vector<std::int64_t> mlp_only_layers{};  // these have none all the same
+  std::int64_t dense_size = 0;                  // of an MLP
+  double routed_scale = 1;                      // of the sum of a token's experts
+  std::int64_t groups = 1, top_groups = 1;      // as RouterArch has them
 };
 
 /// The labels of texts that LlamaForSequenceClassification learns, and the token that fills rows behind a text.

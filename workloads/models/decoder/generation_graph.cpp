@@ -65,7 +65,7 @@ class Generation : Places {
     const std::int64_t groups = std::max<std::int64_t>(1, arch_.block.attention.kv_heads / spec_.tensor_parallel);
     const AttentionArch& attention = arch_.block.attention;
     const auto cache = [&](const char* part, std::int64_t layer, std::int64_t size) {
-      const std::int64_t rows = spec_.batch * spec_.cache_rows(attention.window_of(layer));
+      const std::int64_t rows = spec_.batch * spec_.cache_rows(attention.window.of(layer));
       return graph_.tensor(fmt::format("cache.{}.{}", part, layer), rows, groups * size, spec_.numerics.activation,
                            Kind::kCache);
     };
@@ -77,7 +77,7 @@ class Generation : Places {
     net_.declare_slopes(arch_.block.attention, Kind::kWeight);
     places_ = graph_.tensor(prompt_ ? "last" : "positions", spec_.batch, 1, isa::Dtype::kInt32, Kind::kInput);
     net_.set_places(places_);
-    if (!prompt_ && spec_.has_ring(arch_.block.attention.window))
+    if (!prompt_ && spec_.has_ring(arch_.block.attention.window.tokens))
       net_.set_slots(graph_.tensor("slots", spec_.batch, 1, isa::Dtype::kInt32, Kind::kInput));
   }
 

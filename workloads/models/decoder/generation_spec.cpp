@@ -116,7 +116,7 @@ TokenWork token_work(const ModelPtr& model, const GenerationSpec& spec) {
   const double groups = std::max(1.0, static_cast<double>(attention.kv_heads) / ranks);
   double rows = 0;  // times the elements of a head's key and value
   for (std::int64_t l = 0; l < arch.layers; ++l) {
-    const std::int64_t there = spec.cache_rows(attention.window_of(l));
+    const std::int64_t there = spec.cache_rows(attention.window.of(l));
     rows += batch * static_cast<double>(std::min(spec.rows_read(), there) * (attention.head + attention.value()));
   }
   if (model->pairs()) {  // each layer that writes has caches of both texts

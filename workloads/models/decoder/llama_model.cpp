@@ -47,6 +47,7 @@ std::optional<MixtureArch> mixture_of(const LlamaConfig& c) {
                      .scale = c.routed_scale,
                      .first = c.first_dense,
                      .every = c.expert_every,
+                     .without = c.mlp_only_layers,
                      .dense_size = c.dense_size};
 }
 
@@ -136,9 +137,10 @@ AttentionArch attention_of(const LlamaConfig& c) {
                     .scale = score_scale(c),
                     .dropout = c.attention_dropout,
                     .soft_cap = c.score_cap,
-                    .window = c.sliding_window,
-                    .full_every = c.full_every,
-                    .full_first = c.full_first,
+                    .window = {.tokens = c.sliding_window,
+                               .first = c.windowed_from,
+                               .full_every = c.full_every,
+                               .full_first = c.full_first},
                     .fp32_softmax = true,  // as modeling_llama has it
                     .qkv_bias = c.qkv_bias,
                     .out_bias = c.out_bias,
@@ -281,7 +283,8 @@ ModelInfo info_of(const LlamaConfig& c) {
                                  .tops = {std::string{names.tokens} + ".", names.layers, std::string{names.last} + "."},
                                  .left_out = {"*.inv_freq"}});
   info.initializer_range = c.initializer_range;
-  if (c.first_dense > 0)  // a layer behind the last that predicts a second token, which transformers leaves out
+  if (c.first_dense > 0 &&
+      c.expert_every == 1)  // a layer behind the last that predicts a second token, which transformers leaves out
     info.names.left_out.push_back("model.layers." + std::to_string(c.num_hidden_layers) + ".*");
   if (c.classes) {
     info.label_names = c.classes->names;

@@ -2,6 +2,7 @@
 // values, which a family's own file fills from its configuration. Names of weights are those of Hugging Face's files.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -57,16 +58,27 @@ struct PlacesArch {
 /// heads together; of each head that turns, without weights.
 enum class HeadNorms : std::uint8_t { kShared, kOwn, kJoint, kBare };
 
+/// The tokens that a query of a layer sees.
+struct WindowArch {
+  std::int64_t tokens = 0;      // itself among them; 0: all
+  std::int64_t first = 0;       // the layers in front of this one see all tokens nevertheless,
+  std::int64_t full_every = 0;  // and one in this many layers; 0: none
+  bool full_first = false;      // the first of these, not the last
+
+  std::int64_t of(std::int64_t layer) const {
+    const bool full = full_every > 0 && (layer + (full_first ? 0 : 1)) % full_every == 0;
+    return full || layer < first ? 0 : tokens;
+  }
+};
+
 struct AttentionArch {
   std::int64_t heads = 0, kv_heads = 0, head = 0;  // head: elements of one
   bool causal = true;                              // a token sees no later ones
   double scale = 0;                                // of q k^T; 0: 1 / sqrt(head)
   double dropout = 0;                              // of the probabilities
   double soft_cap = 0;                             // scores s become cap * tanh(s / cap); 0: they do not
-  std::int64_t window = 0;                         // tokens that a query sees, itself among them; 0: all
-  std::int64_t full_every = 0;                     // one in this many layers sees all tokens nevertheless; 0: none
-  bool full_first = false;                         // the first of them, not the last
-  bool fp32_softmax = false;                       // for any type of the activations
+  WindowArch window{};
+  bool fp32_softmax = false;  // for any type of the activations
   bool qkv_bias = false, out_bias = false;
   HeadNorms norms = HeadNorms::kShared;
   bool norms_turned = false;       // of heads that have turned already
@@ -83,9 +95,6 @@ struct AttentionArch {
   std::int64_t key_size() const { return kv_heads * head; }
   /// And of the heads' contexts.
   std::int64_t context_size() const { return heads * value(); }
-  std::int64_t window_of(std::int64_t layer) const {
-    return full_every > 0 && (layer + (full_first ? 0 : 1)) % full_every == 0 ? 0 : window;
-  }
 };
 
 /// Rotary positions: queries and keys are turned by angles that grow with the position.
@@ -171,11 +180,20 @@ struct MixtureArch {
   bool bias = false;  // of the router and of each layer of an expert, in a file behind the names above and "_bias"
   SharedExpertArch shared{};
   RouterArch choice{};
-  double scale = 1;                   // of the experts' sum
-  std::int64_t first = 0, every = 1;  // of the layers, the first that has experts, and one in so many after it
-  std::int64_t dense_size = 0;        // the others have an MLP of this size
+  double scale = 1;                     // of the experts' sum
+  std::int64_t first = 0, every = 1;    // of the layers, the first that has experts, and one in so many after it
+  std::vector<std::int64_t> without{};  // these layers have none all the same
+  std::int64_t dense_size = 0;          // the others have an MLP of this size
 
-  bool is_of(std::int64_t layer) const { return layer >= first && (layer - first) % every == 0; }
+  bool is_of(std::int64_t layer) const {
+    return layer >= first && (layer - first) % every == 0 && std::ranges::find(without, layer) == without.end();
+  }
+  /// How many of a model's layers have experts.
+  std::int64_t count(std::int64_t layers) const {
+    std::int64_t out = 0;
+    for (std::int64_t l = 0; l < layers; ++l) out += is_of(l) ? 1 : 0;
+    return out;
+  }
 };
 
 /// How a layer adds up the outputs of its parts.

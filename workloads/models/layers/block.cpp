@@ -240,7 +240,7 @@ ValueId Block::attention(ValueId h) {
                   : inputs_.bias;
   const Seen seen{.queries = net_.program().length,
                   .causal = arch.causal,
-                  .window = arch.causal ? arch.window_of(number_) : 0,
+                  .window = arch.causal ? arch.window.of(number_) : 0,
                   .mask = inputs_.mask,
                   .bias = bias,
                   .sinks = names.sinks.empty() ? kNoValue : net_.w(name(names.sinks))};

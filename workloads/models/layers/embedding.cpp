@@ -64,7 +64,7 @@ void Layers::declare_rotary(const RotaryArch& arch, std::int64_t rows, Kind kind
 
 ValueId Layers::rotated(const std::string& label, ValueId x, const BlockArch& arch, std::int64_t layer, bool queries) {
   if (!arch.rotary.turns(layer)) return x;
-  const bool windowed = !arch.rotary.windowed.empty() && arch.attention.window_of(layer) > 0;
+  const bool windowed = !arch.rotary.windowed.empty() && arch.attention.window.of(layer) > 0;
   const bool grown = queries && grown_.cos != kNoValue;
   const Angles& angles = grown ? grown_ : windowed ? windowed_ : angles_;
   const auto at_positions = [&](const char* part, ValueId table) {

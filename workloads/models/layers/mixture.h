@@ -35,7 +35,7 @@ class Mixture {
 
   /// Keeps references to both. `layers`: of the model.
   Mixture(Layers& net, const BlockArch& arch, std::int64_t layers)
-      : net_{net}, arch_{arch}, mixture_{*arch.mixture}, layers_{layers} {}
+      : net_{net}, arch_{arch}, mixture_{*arch.mixture}, layers_{mixture_.count(layers)} {}
 
   /// h [the rank's tokens, hidden] -> the same shape, complete: nothing is left to be summed over ranks. Leaves the
   /// layer's "expert_load.NUMBER".
