@@ -1,11 +1,14 @@
 // Models whose layers are not all alike: a window or experts in some of them, as their files say.
 #include <gtest/gtest.h>
 
+#include "runtime/graph/graph.h"
+#include "runtime/ops/ops.h"
 #include "tests/workloads/golden_model.h"
 #include "tests/workloads/support.h"
 #include "workloads/checkpoints/json_file.h"
 #include "workloads/models/decoder/decoder_arch.h"
 #include "workloads/models/presets.h"
+#include "workloads/step/step_graph.h"
 
 namespace workloads {
 namespace {
@@ -81,6 +84,23 @@ TEST(LayerKinds, TheRoutersLossIsOfLayersWithExperts) {
   expect_pytorch("qwen3_moe_listed_tiny", runtime::Plan{});
   expect_pytorch("qwen3_moe_listed_tiny", {.tensor = 2, .sequence = true, .recompute = runtime::Recompute::kSelective});
   expect_pytorch("qwen3_moe_listed_tiny", {.tensor = 2, .pipeline = 2, .sequence = true});
+}
+
+// A stage in front of the first router has no sums to hand on: of four layers the last alone has experts.
+TEST(LayerKinds, AStageInFrontOfAllExpertsHandsOnNoSums) {
+  json file = read_json_file(golden("qwen3_moe_listed_tiny") / "config.json");
+  file["decoder_sparse_step"] = 4, file["mlp_only_layers"] = json::array();
+  const Scratch s;
+  const ModelPtr model = read_config(s.write("config.json", file.dump()));
+  const auto messages = [&](std::int64_t stage) {
+    Step step{.plan = {.pipeline = 2}, .kind = {.length = 8}, .stage = stage};
+    const runtime::Graph graph = model->step(step).graph;
+    std::int64_t count = 0;
+    for (runtime::NodeId n = 0; n < graph.node_count(); ++n) count += graph.node(n).op == &runtime::kStageSend ? 1 : 0;
+    return count;
+  };
+  EXPECT_EQ(messages(0), 1);  // hidden states forward,
+  EXPECT_EQ(messages(1), 1);  // and their gradients back
 }
 
 }  // namespace

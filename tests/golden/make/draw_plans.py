@@ -1,5 +1,6 @@
 """Draws the plan of a training: cores, micro-batches, format, machine, passes. Nothing of it may change the training."""
-MIXTURES = ("mixtral", "qwen3_moe", "olmoe", "granitemoe", "granitemoeshared", "qwen2_moe", "flex_olmo", "deepseek", "deepseek_v2",
+MIXTURES = ("mixtral", "qwen3_moe", "qwen3_moe_step", "qwen3_moe_listed", "olmoe", "granitemoe", "granitemoeshared",
+            "qwen2_moe", "flex_olmo", "deepseek", "deepseek_v2",
             "deepseek_v2_groups", "deepseek_v3", "kimi_k2", "minimax_m2", "bailing_moe", "bailing_moe_v2", "glm4_moe", "dots1", "ernie4_5_moe", "gpt_oss", "dbrx", "llama4_text")
 CORES = 8
 FORMATS = ["bf16", "bf16+sr", "fp32+bf16-matmul", "bf16+fp32-optimizer", "fp32+fp16-matmul", "tf32", "fp16", "fp16+sr",

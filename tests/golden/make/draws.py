@@ -58,6 +58,14 @@ def a_decoder(family, draw):
         changes["moe_intermediate_size"] = changes["intermediate_size"]
         # Two experts that are all but equally likely are chosen otherwise after one rounding.
         changes["hidden_size"] = draw.randint(4, 32)
+    if family in ("qwen3_moe_step", "qwen3_moe_listed"):  # at least one layer has experts
+        layers = draw.randint(2, 5)
+        step = draw.randint(1, layers)
+        with_experts = list(range(step - 1, layers, step))
+        changes |= {"num_hidden_layers": layers, "decoder_sparse_step": step, "intermediate_size": upto(draw, 3, 200),
+                    "mlp_only_layers": draw.sample(with_experts, draw.randint(0, len(with_experts) - 1))}
+    if family in ("qwen2_window", "qwen3_window"):
+        changes |= {"sliding_window": draw.randint(2, seq + 3), "max_window_layers": draw.randint(0, 4)}
     if family in ("phi3", "stablelm"):  # their files have no size of a head
         changes["head_dim"] = 4 * draw.randint(1, 16) if family == "stablelm" else changes["head_dim"]
         changes["hidden_size"] = heads * changes["head_dim"]

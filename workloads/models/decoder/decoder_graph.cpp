@@ -26,11 +26,14 @@ class Decoder final : public SplitGraph {
   std::vector<ValueId> forward(std::int64_t number) override {
     const Chunk chunk = chunk_of(step_, number, arch_.layers);
     Residual x{.sum = chunk.first ? embed() : receive(number, rows_, chunk.from_group)};
-    RouterSums sums = chunk.first || !block_.routers() ? RouterSums{} : receive_sums(number, chunk.from_group);
+    RouterSums sums = is_routed_before(chunk.begin) ? receive_sums(number, chunk.from_group) : RouterSums{};
     for (layer_ = chunk.begin; layer_ < chunk.end; ++layer_) block_.layer(x, layer_, arch_.layer_prefix(layer_));
     if (Mixture* routers = block_.routers()) sums = routers->sums(place_of_loss(number), sums);
     return chunk.last ? last_ends(number, x.sum, sums) : sent_ends(number, x.sum, sums, chunk.to_group);
   }
+
+  /// Whether the routers of layers in front of this one have a loss, whose sums stages hand on.
+  bool is_routed_before(std::int64_t layer) { return block_.routers() && arch_.block.mixture->count(layer) > 0; }
 
   /// The losses.
   std::vector<ValueId> last_ends(std::int64_t number, ValueId x, const RouterSums& sums) {
@@ -46,7 +49,7 @@ class Decoder final : public SplitGraph {
   /// The messages that stand for the loss. The routers' load has no gradient.
   std::vector<ValueId> sent_ends(std::int64_t number, ValueId x, const RouterSums& sums, std::uint8_t to) {
     std::vector<ValueId> ends{send(number, x, to)};
-    if (block_.routers()) {
+    if (sums.load != runtime::kNoValue) {
       send_sum("load", number, sums.load, to);
       ends.push_back(send_sum("mass", number, sums.mass, to));
     }
