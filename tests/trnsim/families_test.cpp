@@ -140,6 +140,7 @@ const Member kMembers[] = {{"bert-base-uncased"},
                            {"siglip-base-patch16-224"},
                            {"dinov2-small"},
                            {"dinov2-with-registers-small"},
+                           {"dinov3-vits16plus"},
                            {"vit-msn-small"},
                            {"ijepa-vith14"}};
 

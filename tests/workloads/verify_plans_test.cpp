@@ -95,7 +95,9 @@ INSTANTIATE_TEST_SUITE_P(
                     PlanCase{"BERT's adapters, TP 2", "bert_lora_tiny", 1, 2, 2, false, false, kFull},
                     PlanCase{"DeiT, TP 4, recompute", "deit_teacher_tiny", 1, 4, 1, false, false, kFull},
                     PlanCase{"ViT, ZeRO-1, recompute", "vit_tiny", 2, 1, 1, false, true, kFull},
-                    PlanCase{"ViT, TP 2 x DP 2", "vit_tiny", 2, 2, 1, false, false, kNone}));
+                    PlanCase{"ViT, TP 2 x DP 2", "vit_tiny", 2, 2, 1, false, false, kNone},
+                    PlanCase{"DINOv3, TP 2, recompute", "dinov3_gated_tiny", 1, 2, 1, false, false, kFull},
+                    PlanCase{"DINOv3, TP 4 x DP 2, ZeRO-1", "dinov3_tiny", 2, 4, 1, false, true, kNone}));
 
 // A layer that runs again rounds as before.
 TEST(Plans, ARecomputedEncoderHasTheBitsOfTheOther) {

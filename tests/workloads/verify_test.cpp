@@ -69,7 +69,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"dinov2_tiny", 1, ""}, Case{"dinov2_tiny", 2, ""}, Case{"dinov2_gated_tiny", 1, ""},
                     Case{"dinov2_gated_tiny", 2, ""}, Case{"dinov2_with_registers_tiny", 1, ""},
                     Case{"dinov2_with_registers_tiny", 2, ""}, Case{"vit_msn_tiny", 1, ""}, Case{"vit_msn_tiny", 2, ""},
-                    Case{"ijepa_tiny", 1, ""}, Case{"ijepa_tiny", 2, ""},
+                    Case{"ijepa_tiny", 1, ""}, Case{"ijepa_tiny", 2, ""}, Case{"dinov3_tiny", 1, ""},
+                    Case{"dinov3_tiny", 2, ""}, Case{"dinov3_tiny", 1, "-fusion"}, Case{"dinov3_gated_tiny", 1, ""},
+                    Case{"dinov3_gated_tiny", 2, ""},
                     // A sample each: gradients of one row are their parameters' own.
                     Case{"deit_teacher_tiny", 6, ""}, Case{"vit_tiny", 6, ""}));
 

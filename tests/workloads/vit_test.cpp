@@ -95,7 +95,7 @@ TEST(Vit, ClipsVisionModelClassifiesByTheMeanOfPatches) {
 TEST(Vit, Dinov2AndSiglipHaveThePublishedSizes) {
   const Scratch s;
   for (const char* name : {"siglip_tiny", "dinov2_tiny", "dinov2_gated_tiny", "dinov2_with_registers_tiny",
-                           "vit_msn_tiny", "ijepa_tiny"}) {
+                           "vit_msn_tiny", "ijepa_tiny", "dinov3_tiny", "dinov3_gated_tiny"}) {
     const ModelPtr model = read_config(golden(name));
     const Weights weights = load_weights(golden(name), model, 1);
     EXPECT_TRUE(weights.notes.empty()) << name;
@@ -119,6 +119,42 @@ TEST(Vit, Dinov2AndSiglipHaveThePublishedSizes) {
   EXPECT_EQ(model_preset("siglip-so400m-patch14-384")->sizes().positions, 27 * 27);
 }
 
+// Siméoni et al., arXiv:2508.10104, table 2: 21, 29, 86, 300, 840 and 6,716 M parameters; here with a head of two
+// labels.
+TEST(Vit, Dinov3HasThePublishedSizes) {
+  const auto millions = [](const char* name) {
+    return static_cast<double>(parameter_count(model_preset(name)->weights())) * 1e-6;
+  };
+  EXPECT_NEAR(millions("dinov3-vits16"), 21, 1);
+  EXPECT_NEAR(millions("dinov3-vits16plus"), 29, 0.5);
+  EXPECT_NEAR(millions("dinov3-vitb16"), 86, 0.5);
+  EXPECT_NEAR(millions("dinov3-vitl16"), 300, 4);
+  EXPECT_NEAR(millions("dinov3-vith16plus"), 840, 1);
+  EXPECT_NEAR(millions("dinov3-vit7b16"), 6716, 1);
+  EXPECT_EQ(model_preset("dinov3-vitb16")->sizes().positions, 1 + 4 + 196);
+}
+
+// As its publisher's files are: without a head, names without a prefix, places that training scales at random.
+TEST(Vit, Dinov3sPublishedFilesAreReadAndTrainOnlyWithFixedPlaces) {
+  const Scratch s;
+  auto file = read_json_file(golden("dinov3_tiny") / "config.json");
+  file["pos_embed_rescale"] = 2.0, file.erase("id2label"), file.erase("label2id");
+  const ModelPtr model = read_config(s.write("config.json", file.dump()));
+  EXPECT_EQ(nlohmann::json::parse(model->config_json()).at("pos_embed_rescale"), 2.0);
+  Step step{.plan = {.micro_batch = 1}, .kind = {.length = 20, .training = false}};
+  EXPECT_NO_THROW(model->step(step));
+  step.kind.training = true;
+  EXPECT_TRUE(workloads_test::fails(base::Fault::kUsage, [&] { model->step(step); }, {"pos_embed_rescale", "null"}));
+  for (const auto& [key, value] : {std::pair<const char*, nlohmann::json>{"key_bias", true},
+                                   {"pos_embed_jitter", 1.1},
+                                   {"num_attention_heads", 16}}) {
+    auto other = file;
+    other[key] = value;
+    EXPECT_TRUE(
+        workloads_test::fails(base::Fault::kData, [&] { read_config(s.write("config.json", other.dump())); }, {key}));
+  }
+}
+
 // Source: transformers, configuration_NAME.py.
 TEST(Vit, NormsOfEachKindHaveItsDefault) {
   const Scratch s;
@@ -126,7 +162,8 @@ TEST(Vit, NormsOfEachKindHaveItsDefault) {
                                   {"ijepa_tiny", 1e-12},
                                   {"dinov2_tiny", 1e-6},
                                   {"dinov2_with_registers_tiny", 1e-6},
-                                  {"vit_msn_tiny", 1e-6}}) {
+                                  {"vit_msn_tiny", 1e-6},
+                                  {"dinov3_tiny", 1e-5}}) {
     auto file = nlohmann::json::parse(read_config(golden(name))->config_json());
     file.erase("layer_norm_eps");
     const ModelPtr read = read_config(s.write("config.json", file.dump()));

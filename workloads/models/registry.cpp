@@ -72,7 +72,7 @@ constexpr FamilyRow text_of(std::string_view name, std::string_view type) {
 template <VitKind kind>
 constexpr FamilyRow pictures(std::string_view name, std::string_view type, std::string_view architecture) {
   return {name, type, architecture, [](const Keys& keys) { return make_model(read_vit(keys, kind)); },
-          [] { return make_model(VitConfig{.kind = kind}); }};
+          [] { return make_model(of_kind(kind)); }};
 }
 
 /// A relative of T5.
@@ -229,18 +229,19 @@ constexpr std::array kFamilies = {
     pictures<VitKind::kVit>("ViT", "vit", "ViTFor"),
     pictures<VitKind::kDeit>("DeiT", "deit", "DeiT"),
     FamilyRow{"CLIP", "clip", "CLIPFor", [](const Keys& keys) { return make_model(read_clip(keys)); },
-              [] { return make_model(VitConfig{.kind = VitKind::kClip}); }},
+              [] { return make_model(of_kind(VitKind::kClip)); }},
     FamilyRow{"CLIP", "clip_vision_model", "CLIPVision",
               [](const Keys& keys) { return make_model(read_clip_vision(keys)); },
-              [] { return make_model(VitConfig{.kind = VitKind::kClip}); }},
+              [] { return make_model(of_kind(VitKind::kClip)); }},
     FamilyRow{"SigLIP", "siglip", "SiglipFor",
               [](const Keys& keys) { return make_model(read_clip(keys, VitKind::kSiglip)); },
-              [] { return make_model(VitConfig{.kind = VitKind::kSiglip}); }},
+              [] { return make_model(of_kind(VitKind::kSiglip)); }},
     FamilyRow{"SigLIP", "siglip_vision_model", "SiglipVision",
               [](const Keys& keys) { return make_model(read_clip_vision(keys, VitKind::kSiglip)); },
-              [] { return make_model(VitConfig{.kind = VitKind::kSiglip}); }},
+              [] { return make_model(of_kind(VitKind::kSiglip)); }},
     pictures<VitKind::kDinov2>("DINOv2", "dinov2", "Dinov2For"),
     pictures<VitKind::kDinov2Registers>("DINOv2 with registers", "dinov2_with_registers", "Dinov2WithRegisters"),
+    pictures<VitKind::kDinov3>("DINOv3", "dinov3_vit", "DINOv3ViT"),
     pictures<VitKind::kMsn>("ViT-MSN", "vit_msn", "ViTMSN"),
     pictures<VitKind::kIjepa>("I-JEPA", "ijepa", "IJepa"),
     pair<T5Kind::kT5>("T5", "t5", "T5"),

@@ -655,6 +655,34 @@ class Gated(nn.Module):
         return self.down(functional.silu(first) * second)
 
 
+class Apart(nn.Module):
+    """The MLP of DINOv3: gate and up are layers of their own."""
+
+    def __init__(self):
+        super().__init__()
+        self.gate, self.up, self.down = nn.Linear(HIDDEN, FFN), nn.Linear(HIDDEN, FFN), nn.Linear(FFN, HIDDEN)
+
+    def forward(self, x, mask, places):
+        return self.down(functional.silu(self.gate(x)) * self.up(x))
+
+
+class Patches(nn.Module):
+    """Queries and keys of DINOv3, behind one token that does not turn; the key's layer has no bias."""
+
+    def __init__(self, turn):
+        super().__init__()
+        self.query, self.key, self.turn = nn.Linear(HIDDEN, HIDDEN), nn.Linear(HIDDEN, HIDDEN, bias=not turn), turn
+        self.cos, self.sin = torch.ones(TOKENS - 1, HEAD).bfloat16(), torch.ones(TOKENS - 1, HEAD).bfloat16()
+
+    def forward(self, x, mask, places):
+        q, k = (layer(x).view(BATCH, TOKENS, HEADS, HEAD).transpose(1, 2) for layer in (self.query, self.key))
+        if self.turn:
+            (q0, q), (k0, k) = (t.split((1, TOKENS - 1), dim=-2) for t in (q, k))
+            q, k = (q * self.cos) + (rotate_half(q) * self.sin), (k * self.cos) + (rotate_half(k) * self.sin)
+            q, k = torch.cat((q0, q), dim=-2), torch.cat((k0, k), dim=-2)
+        return torch.matmul(q, k.transpose(-1, -2))
+
+
 class Xielu(nn.Module):
     def __init__(self):
         super().__init__()
@@ -748,7 +776,8 @@ def main():
     print(f"deberta: beyond a BERT {forward - bert[0]:+d}, {backward - bert[1]:+d}")
     print(f"mobilebert: with one feed-forward part {counted(MobileBert(1))}, with two {counted(MobileBert(2))}")
     for name, layer, without in (("dinov2's factors", Factors(True), Same()), ("queries that grow", Factors(False), Same()),
-                                 ("dinov2's gate", Gated(True), Gated(False))):
+                                 ("dinov2's gate", Gated(True), Gated(False)), ("dinov3's gate", Apart(), Gated(False)),
+                                 ("dinov3's places", Patches(True), Patches(False))):
         more, less = counted(layer), counted(without)
         print(f"{name}: {more[0] - less[0]:+d}, {more[1] - less[1]:+d}")
     print(f"bart: encoder {counted(BartLayer(False))}, decoder {counted(BartLayer(True))}")

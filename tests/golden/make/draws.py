@@ -24,7 +24,8 @@ RELATIVES = [*encoder_relatives.FAMILIES, *(f + "_tokens" for f in ("embedding_g
                                     "xlm-roberta-xl", "deberta", "deberta-v2", "new", "nomic_bert", "eurobert"))]
 KINDS = {"decoder": 8, "plain": 3, "decoder relative": 6, "gpt": 2, "encoder": 5, "encoder relative": 4, "vit": 2,
          "t5": 2, "bart": 1}
-VITS = ["vit", "deit_teacher", "siglip", "dinov2", "dinov2_gated", "dinov2_with_registers", "vit_msn", "ijepa"]
+VITS = ["vit", "deit_teacher", "siglip", "dinov2", "dinov2_gated", "dinov2_with_registers", "vit_msn", "ijepa", "dinov3",
+        "dinov3_gated"]
 JOINT = ("olmo2", "olmoe", "olmo3", "olmo3_yarn", "flex_olmo", "minimax_m2")  # heads that are normed as one: no rank has some of them
 CLASSIFIERS = ("llama", "mistral", "qwen2", "qwen3", "gemma", "phi3")
 ADAPTED = ("internlm", "internlm3", "minicpm", "orion", "cohere", "cohere2", "helium", "ernie4_5", "seed_oss", "exaone4", "olmo", "llama_bias")
@@ -180,11 +181,13 @@ def a_vit(family, draw):
     changes = {"patch_size": patch, "image_size": patch * draw.randint(1, 7), "num_channels": draw.randint(1, 4),
                "hidden_size": heads * draw.randint(1, 20), "num_attention_heads": heads,
                "num_hidden_layers": draw.randint(1, 3)}
+    if family.startswith("dinov3"):
+        changes["hidden_size"] = 4 * heads * draw.randint(1, 6)
     if family.startswith("dinov2"):
         changes["mlp_ratio"] = draw.choice([1, 2, 3, 4])
     else:
         changes["intermediate_size"] = draw.randint(3, 120)
-    if family == "dinov2_with_registers":
+    if family == "dinov2_with_registers" or family.startswith("dinov3"):
         changes["num_register_tokens"] = draw.randint(1, 5)
     return changes, {"BATCH": draw.randint(1, 6), "LABELS": draw.randint(2, 9)}, heads
 

@@ -42,7 +42,8 @@ def make_gpt(folder, seed, changes, sizes, **drawn):
 def make_vit(family, folder, seed, changes, sizes, **drawn):
     """`changes`: of the config, REGISTERS among them; `sizes`: BATCH, LABELS."""
     relative, recipe = exporter(family + "_tiny"), drawn["recipe"]
-    model = getattr(relative, "dinov2", relative)  # where the model is: some exports change another one's constants
+    # Where the model is: some exports change another one's constants.
+    model = next((getattr(relative, name) for name in ("dinov2", "dinov3") if hasattr(relative, name)), relative)
     vit = getattr(model, "vit", model)
     names = {str(i): f"LABEL_{i}" for i in range(sizes["LABELS"])}
     labels = {"id2label": names, "label2id": {name: int(i) for i, name in names.items()}}

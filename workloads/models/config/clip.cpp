@@ -53,7 +53,7 @@ V read_both(const Keys& vision, const Keys& head, VitKind kind) {
 
 /// As transformers' configuration has it where files leave keys out.
 VitConfig blank_vit(VitKind kind) {
-  V c{.kind = kind};
+  V c = of_kind(kind);
   if (!is_clip(c)) return c;
   c.hidden_size = 768, c.num_hidden_layers = c.num_attention_heads = 12, c.intermediate_size = 3072;
   if (kind == VitKind::kSiglip)

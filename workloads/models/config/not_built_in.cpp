@@ -47,8 +47,7 @@ constexpr auto kNotBuiltIn = std::to_array<NotBuiltIn>({
     {"lilt", kPage, "roberta"}, {"markuplm", "places of words in a tree", "roberta"},
     // pictures
     {"swin", kWindows, "vit"}, {"swinv2", kWindows, "vit"}, {"beit", kPlaces, "vit"},
-    {"data2vec-vision", kPlaces, "vit"}, {"dinov3_vit", "rotary positions in a picture's two directions",
-                                          "dinov2_with_registers"},
+    {"data2vec-vision", kPlaces, "vit"},
     {"siglip2", "pictures of many sizes in one batch", "siglip"}, {"vit_mae", kHidden, "vit"},
     {"videomae", kHidden, "vit"}, {"resnet", kConvolved, "vit"}, {"regnet", kConvolved, "vit"},
     {"convnext", kConvolved, "vit"}, {"convnextv2", kConvolved, "vit"}, {"efficientnet", kConvolved, "vit"},

@@ -22,6 +22,18 @@ void read_heads(const Keys& keys, V& c) {
 
 bool is_dinov2(const V& c) { return dialect_of(c.kind).scaled; }
 bool has_registers(const V& c) { return !dialect_of(c.kind).registers.empty(); }
+bool has_turns(const V& c) { return dialect_of(c.kind).turned; }
+bool has_no_turns(const V& c) { return !has_turns(c); }
+constexpr Activation kGelusAndSilu[] = {Activation::kGelu, Activation::kGeluTanh, Activation::kSilu};
+
+/// A quarter of a head's elements turns by rows of the picture, and a quarter by columns.
+void check_quarters(const Rules& rules, const V& c) {
+  rules.positive("rope_theta", c.rope_theta);
+  if (c.hidden_size % (4 * c.num_attention_heads) != 0)
+    rules.fail("num_attention_heads",
+               fmt::format("{} leaves heads of a size that is no multiple of 4", c.num_attention_heads));
+}
+
 bool has_stride(const V& c) {
   return c.kind == VitKind::kVit || c.kind == VitKind::kDeit || c.kind == VitKind::kDeitTeacher;
 }
@@ -58,7 +70,25 @@ constexpr auto kVitFields = std::to_array<Field<V>>({
      .check = [](const Rules& r, const V& c) { r.positive("mlp_ratio", c.intermediate_size, kWidth.most); }},
     {.key = "use_swiglu_ffn", .when = is_dinov2, .write = [](const V& c) { return json(c.use_swiglu_ffn); }},
     {.key = "num_register_tokens", .member = &V::num_register_tokens, .range = {.most = kMostRegisters},
-     .when = has_registers, .otherwise = [](V& c) { c.num_register_tokens = 4; }},
+     .when = [](const V& c) { return has_registers(c) && has_no_turns(c); },
+     .otherwise = [](V& c) { c.num_register_tokens = 4; }},
+    {.key = "num_register_tokens", .member = &V::num_register_tokens,
+     .range = {.kind = Range::Kind::kPositiveOrNone, .most = kMostRegisters}, .when = has_turns},
+    {.key = "use_gated_mlp", .member = &V::use_swiglu_ffn, .when = has_turns},
+    {.key = "rope_theta", .member = &V::rope_theta, .when = has_turns, .check = check_quarters},
+    {.key = "pos_embed_rescale", .member = &V::pos_embed_rescale, .range = kPositiveOrNone, .when = has_turns,
+     .otherwise = [](V& c) { c.pos_embed_rescale = 2; }},
+    {.key = "pos_embed_shift", .only = None{}, .when = has_turns},
+    {.key = "pos_embed_jitter", .only = None{}, .when = has_turns},
+    {.key = "query_bias", .member = &V::query_bias, .when = has_turns},
+    {.key = "key_bias", .only = false, .when = has_turns},
+    {.key = "value_bias", .member = &V::value_bias, .when = has_turns},
+    {.key = "proj_bias", .only = true, .when = has_turns},
+    {.key = "mlp_bias", .only = true, .when = has_turns},
+    {.key = "layerscale_value", .only = 1.0, .when = has_turns},
+    {.key = "drop_path_rate", .only = 0.0, .when = has_turns},
+    {.key = "attention_dropout", .member = &V::attention_probs_dropout_prob, .range = kProbability,
+     .when = has_turns},
     {.key = "layerscale_value", .only = 1.0, .when = is_dinov2},
     {.key = "drop_path_rate", .only = 0.0, .when = is_dinov2},
     {.key = "image_size", .member = &V::image_size, .range = {.most = 1 << 14}},
@@ -67,14 +97,16 @@ constexpr auto kVitFields = std::to_array<Field<V>>({
        if (c.kind == VitKind::kDinov2) c.patch_size = 14;
      }},
     {.key = "num_channels", .member = &V::num_channels, .range = {.most = 64}},
-    {.key = "hidden_act", .member = &V::hidden_act, .choices = kGelus},
+    {.key = "hidden_act", .member = &V::hidden_act, .choices = kGelus, .when = has_no_turns},
+    {.key = "hidden_act", .member = &V::hidden_act, .choices = kGelusAndSilu, .when = has_turns},
     {.key = "layer_norm_eps", .member = &V::layer_norm_eps,
      .otherwise = [](V& c) { c.layer_norm_eps = dialect_of(c.kind).eps; }},
     {.key = "initializer_range", .member = &V::initializer_range},
-    {.key = "hidden_dropout_prob", .member = &V::hidden_dropout_prob, .range = kProbability},
-    {.key = "attention_probs_dropout_prob", .member = &V::attention_probs_dropout_prob, .range = kProbability},
+    {.key = "hidden_dropout_prob", .member = &V::hidden_dropout_prob, .range = kProbability, .when = has_no_turns},
+    {.key = "attention_probs_dropout_prob", .member = &V::attention_probs_dropout_prob, .range = kProbability,
+     .when = has_no_turns},
     {.key = "torch_multihead_attention", .member = &V::of_torch, .written = [](const V& c) { return c.of_torch; }},
-    {.key = "qkv_bias", .only = true},
+    {.key = "qkv_bias", .only = true, .when = has_no_turns},
     {.key = "problem_type", .only = "single_label_classification"},
     {.key = "id2label", .read = [](const Keys& keys, V& c) { c.label_names = keys.label_names(); },
      .write = [](const V& c) { return labels_by_id(c.label_names); },
@@ -91,7 +123,7 @@ constexpr auto kVitFields = std::to_array<Field<V>>({
 }  // namespace
 
 VitConfig read_vit(const Keys& keys, VitKind kind) {
-  const VitConfig c = read_fields<V>(kVitFields, keys, V{.kind = kind});
+  const VitConfig c = read_fields<V>(kVitFields, keys, of_kind(kind));
   check(c, keys.where());
   return c;
 }

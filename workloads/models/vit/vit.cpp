@@ -47,13 +47,28 @@ void mlp_weights(SpecList& list, const VitConfig& c, const std::string& prefix) 
     list.linear(named(names.up), h, f, TensorSplit::kAxis0);
     return list.linear(named(names.down), f, h, TensorSplit::kAxis1);
   }
+  const auto stored = [&](const char* kind, const Shape& shape, std::int64_t first) {
+    if (!names.fused.empty()) list.stored_in({{named(names.fused) + kind, shape, first, f}});
+  };
   for (const auto& [name, first] : {std::pair{names.gate, std::int64_t{0}}, {names.gated_up, f}}) {
-    list.matrix(named(name), h, f, TensorSplit::kAxis0);
-    list.stored_in({{named(names.fused) + ".weight", {2 * f, h}, first, f}});
-    list.tensor(named(name) + ".bias", {f}, Init::kZeros, false, TensorSplit::kAxis0);
-    list.stored_in({{named(names.fused) + ".bias", {2 * f}, first, f}});
+    list.matrix(named(name), h, f, TensorSplit::kAxis0), stored(".weight", {2 * f, h}, first);
+    list.tensor(named(name) + ".bias", {f}, Init::kZeros, false, TensorSplit::kAxis0), stored(".bias", {2 * f}, first);
   }
   list.linear(named(names.out_gated), f, h, TensorSplit::kAxis1);
+}
+
+/// Attention's layers of a layer whose names begin with the prefix.
+void attention_weights(SpecList& list, const VitConfig& c, const std::string& prefix) {
+  const VitDialect& dialect = dialect_of(c.kind);
+  const VitNames& names = dialect.names;
+  const std::int64_t h = c.hidden_size;
+  for (const auto& [name, bias] : {std::pair{names.query, !dialect.turned || c.query_bias},
+                                   {names.key, !dialect.turned},
+                                   {names.value, !dialect.turned || c.value_bias}}) {
+    const std::string layer = fmt::format("{}{}", prefix, name);
+    bias ? list.linear(layer, h, h, TensorSplit::kAxis0) : list.matrix(layer, h, h, TensorSplit::kAxis0);
+  }
+  list.linear(fmt::format("{}{}", prefix, names.out), h, h, TensorSplit::kAxis1);
 }
 
 std::vector<WeightSpec> vit_weights(const VitConfig& c) {
@@ -65,7 +80,8 @@ std::vector<WeightSpec> vit_weights(const VitConfig& c) {
     list.tensor(token_of(c, token), dialect.flat ? Shape{h} : Shape{1, 1, h}, Init::kNormal);
   if (c.num_register_tokens > 0)
     list.tensor(token_of(c, dialect.registers), {1, c.num_register_tokens, h}, Init::kNormal);
-  list.tensor(positions_of(c), dialect.flat ? Shape{places_of(c), h} : Shape{1, places_of(c), h}, Init::kNormal);
+  if (!names.positions.empty())
+    list.tensor(positions_of(c), dialect.flat ? Shape{places_of(c), h} : Shape{1, places_of(c), h}, Init::kNormal);
   list.tensor(projection_of(c) + ".weight", {h, c.num_channels, c.patch_size, c.patch_size}, Init::kNormal, true);
   if (dialect.patch_bias) list.tensor(projection_of(c) + ".bias", {h}, Init::kZeros);
   if (!names.first_norm.empty()) list.layer_norm(whole(c, names.first_norm), h);
@@ -74,9 +90,7 @@ std::vector<WeightSpec> vit_weights(const VitConfig& c) {
     list.at(l);
     const auto named = [&](std::string_view name) { return fmt::format("{}{}", layer, name); };
     list.layer_norm(named(names.norm1), h);
-    for (const std::string_view name : {names.query, names.key, names.value})
-      list.linear(named(name), h, h, TensorSplit::kAxis0);
-    list.linear(named(names.out), h, h, TensorSplit::kAxis1);
+    attention_weights(list, c, layer);
     list.layer_norm(named(names.norm2), h);
     mlp_weights(list, c, layer);
     for (const std::string_view scale : {names.scale1, names.scale2})
@@ -99,9 +113,10 @@ BlockArch block_of(const VitConfig& c) {
                         .head = c.hidden_size / c.num_attention_heads,
                         .causal = false,
                         .dropout = c.attention_probs_dropout_prob},
+          .rotary = {.frequencies = angles_of(c)},
           .mlp = {.size = c.intermediate_size,
                   .gated = gated,
-                  .activation = gated ? isa::Fn::kSilu : device_function(c.hidden_act)},
+                  .activation = gated && !names.fused.empty() ? isa::Fn::kSilu : device_function(c.hidden_act)},
           .residual = {.dropout = c.hidden_dropout_prob},
           .names = {.attention = {.query = own(names.query),
                                   .key = own(names.key),
@@ -150,8 +165,10 @@ class Vit : EncoderGraph {
       is_patch_ = graph_.tensor("is_patch", length, 1, type, runtime::Kind::kInput);
       if (const std::int64_t registers = config_.num_register_tokens; registers > 0) {
         is_register_ = graph_.tensor(kIsRegister, length, registers, type, runtime::Kind::kInput);
-        is_place_ = graph_.tensor(kIsPlace, length, length - registers, type, runtime::Kind::kInput);
+        if (!dialect_.names.positions.empty())
+          is_place_ = graph_.tensor(kIsPlace, length, length - registers, type, runtime::Kind::kInput);
       }
+      net_.declare_rotary(arch_.rotary, length, runtime::Kind::kInput);
     }
     const ValueId patches = net_.input("patches", batch * length, image_of(config_).patch_elements(), type);
     const ValueId x = net_.matmul("patch", patches, net_.w(projection_of(config_) + ".weight"));
@@ -172,12 +189,15 @@ class Vit : EncoderGraph {
 
   /// Registers are behind the other special tokens, and positions those of all other tokens.
   ValueId with_places(ValueId same) {
-    const ValueId table = net_.w(positions_of(config_));
-    if (config_.num_register_tokens == 0)
-      return same == runtime::kNoValue ? table : net_.add("add_position", same, table);
-    same = net_.add("add_position", same, net_.matmul("position.rows", is_place_, table));
-    const ValueId registers = net_.w(token_of(config_, dialect_.registers));
-    return net_.add("add_register", same, net_.matmul("register", is_register_, registers));
+    const bool registers = config_.num_register_tokens > 0;
+    if (!dialect_.names.positions.empty()) {
+      ValueId table = net_.w(positions_of(config_));
+      if (registers) table = net_.matmul("position.rows", is_place_, table);
+      same = same == runtime::kNoValue ? table : net_.add("add_position", same, table);
+    }
+    if (!registers) return same;
+    const ValueId rows = net_.w(token_of(config_, dialect_.registers));
+    return net_.add("add_register", same, net_.matmul("register", is_register_, rows));
   }
 
   /// All tokens but special ones.
@@ -257,10 +277,11 @@ ModelInfo info_of(const VitConfig& c) {
           .sharing = Sharing::kTensors,
           .label_names = c.label_names,
           .image = image_of(c),
-          .names = {.prefix = prefix,
-                    .tops = {"embeddings.", "encoder.", "layernorm.", "pre_layrnorm.", "post_layernorm."},
-                    .left_out = left_out(c),
-                    .drawn = std::move(drawn)}};
+          .names = {
+              .prefix = prefix,
+              .tops = {"embeddings.", "encoder.", "layernorm.", "pre_layrnorm.", "post_layernorm.", "layer.", "norm."},
+              .left_out = left_out(c),
+              .drawn = std::move(drawn)}};
 }
 
 /// Ones where the rows of a table are in a sequence: the first `before` at their own places, and from `row` on those
@@ -284,6 +305,11 @@ class VitModel final : public ConfigModel<VitConfig> {
                         fmt::format("{} tokens, but an image has {}: the class and its patches", step.kind.length,
                                     tokens_of(config_)),
                         fmt::format("use a length of {}", tokens_of(config_))};
+    if (step.kind.training && config_.pos_embed_rescale > 0)
+      throw base::Error{
+          base::Fault::kUsage, "pos_embed_rescale",
+          fmt::format("{}: training with places that are scaled at random is not built in", config_.pos_embed_rescale),
+          "write null in config.json to train with the places as they are"};
     const std::string layers = layers_of(config_);
     return Vit{shared_from_this(), config_, step, layers}.run();
   }
@@ -314,7 +340,9 @@ class VitModel final : public ConfigModel<VitConfig> {
                                      : LayerOps{.forward = 57, .backward = 115, .core = 18};
     if (config_.hidden_act == Activation::kQuickGelu) kind.forward += 3, kind.backward += 5;  // written out
     if (!dialect_of(config_.kind).names.scale1.empty()) kind.forward += 2, kind.backward += 10;
-    if (config_.use_swiglu_ffn) kind.forward += 2, kind.backward += 3;
+    const bool one_layer = !dialect_of(config_.kind).names.fused.empty();
+    if (config_.use_swiglu_ffn) kind.forward += one_layer ? 2 : 5, kind.backward += one_layer ? 3 : 15;
+    if (dialect_of(config_.kind).turned) kind.forward += 16, kind.backward += 21, kind.core += 16;
     const LayerOps layer =
         with_recomputation(with_collectives(with_adapter_ops(kind, lora(), all), step.plan), step.plan.recompute);
     if (config_.of_torch) return {n * layer.forward + 18, n * layer.backward + 31, tensors - 4 * n};
@@ -337,8 +365,16 @@ class VitModel final : public ConfigModel<VitConfig> {
     tables.push_back({"is_patch", std::move(is_patch)});
     if (registers > 0) {
       tables.push_back(placed(kIsRegister, kind.length, registers, 0, first));
+      if (dialect_of(config_.kind).names.positions.empty()) return with_turns(std::move(tables));
       tables.push_back(placed(kIsPlace, kind.length, kind.length - registers, first, first + registers));
     }
+    return with_turns(std::move(tables));
+  }
+
+ private:
+  std::vector<HostTable> with_turns(std::vector<HostTable> tables) const {
+    if (!dialect_of(config_.kind).turned) return tables;
+    for (HostTable& table : turn_tables(config_)) tables.push_back(std::move(table));
     return tables;
   }
 };

@@ -7,7 +7,10 @@
 // outputs, and which classifies by its special token and the mean of its patches side by side, also with registers
 // (Darcet et al., arXiv:2309.16588), special tokens without positions that no head reads; ViT-MSN (Assran et al.,
 // arXiv:2204.07141), a ViT; and I-JEPA (Assran et al., arXiv:2301.08243), a ViT without a special token, which
-// classifies by the mean. Training minimises the loss of these logits; no teacher takes part.
+// classifies by the mean; and DINOv3 (Siméoni et al., arXiv:2508.10104), DINOv2 with registers, whose queries and keys
+// turn by the patches' places in the picture in place of a table of positions. transformers has no classifier of it;
+// its publisher's (dinov3/hub/classifiers.py) is that of DINOv2. Training minimises the loss of these logits; no
+// teacher takes part.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +35,8 @@ enum class VitKind : std::uint8_t {
   kDinov2,
   kDinov2Registers,
   kMsn,
-  kIjepa
+  kIjepa,
+  kDinov3
 };
 
 /// Names behind the prefix of the weights, and behind that of a layer.
@@ -65,11 +69,20 @@ struct VitDialect {
   double eps = 1e-12;              // of norms, when the file does not say
   bool scaled = false;             // config.json has the keys of DINOv2
   std::string_view registers{};    // one tensor of several tokens behind the others
+  bool turned = false;             // queries and keys of patches turn, and config.json has the keys of DINOv3
 };
 const VitDialect& dialect_of(VitKind kind);
 
+/// Queries and keys of patches turn by angles of their places, which are from -1 to 1 in both directions: a quarter of
+/// a head's elements by rows, a quarter by columns, each with the element half a head behind it.
+struct VitTurns {
+  double rope_theta = 100;
+  double pos_embed_rescale = 0;  // in training places are times a random number up to it, or over it; 0: they are not
+  bool query_bias = true, value_bias = true;
+};
+
 /// The defaults are Hugging Face's.
-struct VitConfig {
+struct VitConfig : VitTurns {
   VitKind kind = VitKind::kVit;
   std::int64_t hidden_size = 0;
   std::int64_t num_hidden_layers = 0;
@@ -99,6 +112,12 @@ VitConfig read_clip_vision(const Keys& keys, VitKind kind = VitKind::kClip);
 /// Whether config.json is that of these.
 inline bool is_clip(const VitConfig& c) { return c.kind == VitKind::kClip || c.kind == VitKind::kSiglip; }
 /// Without sizes.
+inline VitConfig of_kind(VitKind kind) {
+  VitConfig c;
+  c.kind = kind;
+  return c;
+}
+/// With those that a file of CLIP or SigLIP may leave out.
 VitConfig blank_vit(VitKind kind);
 void check_clip(const VitConfig& config, const Rules& rules);
 nlohmann::json clip_json(const VitConfig& config);
@@ -108,14 +127,20 @@ nlohmann::json to_json(const VitConfig& config);
 
 ImageShape image_of(const VitConfig& config);
 
+/// The angles of a patch of place 1, of each pair of a head's elements: of its row, then of its column. Empty: none
+/// turn.
+std::vector<double> angles_of(const VitConfig& config);
+/// Cosines and sines of all tokens: those without pixels do not turn.
+std::vector<HostTable> turn_tables(const VitConfig& config);
+
 /// Its step reads, for each micro-batch m: "patches.m" [batch * length, channels * patch * patch] in the activations'
 /// type, a sequence of each picture: rows of zeros, where the special tokens will be, and its patches, row by row of
 /// the picture, each channel by channel; "labels.m" [batch, 1] int32 and "weights.m" [batch, 1] fp32 (each picture's
 /// weight in the loss); "is_class", with a second token "is_distillation", and "is_patch" [length, 1]: 1 in the first
 /// row, 1 in the second, 1 in all others; with registers "is_register" [length, registers] and "is_place" [length,
-/// positions], the rows of these; in training "hyper". It leaves "logits.m" [batch, labels] fp32, "loss.m" [batch, 1]
-/// fp32, "grad_norm", and "grad.NAME" of every weight. Errors: Fault::kUsage when the step's length is not that of the
-/// pictures.
+/// positions], the rows of these; where patches turn "rope.cos" and "rope.sin"; in training "hyper". It leaves
+/// "logits.m" [batch, labels] fp32, "loss.m" [batch, 1] fp32, "grad_norm", and "grad.NAME" of every weight. Errors:
+/// Fault::kUsage when the step's length is not that of the pictures.
 ModelPtr make_model(VitConfig config);
 
 }  // namespace workloads

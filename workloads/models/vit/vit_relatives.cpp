@@ -2,6 +2,8 @@
 // modeling_NAME.py.
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <numbers>
 
 #include "workloads/models/vit/vit.h"
 
@@ -75,6 +77,37 @@ VitDialect dinov2_registers() {
   return d;
 }
 
+VitDialect dinov3() {
+  return {.kind = VitKind::kDinov3,
+          .family = "DINOv3",
+          .type = "dinov3_vit",
+          .architecture = "DINOv3ViTModel",
+          .prefix = "dinov3_vit.",
+          .tokens = {"cls_token"},
+          .heads = {"classifier"},
+          .names = {.layers = "layer.",
+                    .positions = "",
+                    .projection = "embeddings.patch_embeddings",
+                    .last_norm = "norm",
+                    .query = "attention.q_proj",
+                    .key = "attention.k_proj",
+                    .value = "attention.v_proj",
+                    .out = "attention.o_proj",
+                    .up = "mlp.up_proj",
+                    .down = "mlp.down_proj",
+                    .norm1 = "norm1",
+                    .norm2 = "norm2",
+                    .scale1 = "layer_scale1.lambda1",
+                    .scale2 = "layer_scale2.lambda1",
+                    .gate = "mlp.gate_proj",
+                    .gated_up = "mlp.up_proj",
+                    .out_gated = "mlp.down_proj"},
+          .reads = VitReads::kBoth,
+          .eps = 1e-5,
+          .registers = "register_tokens",
+          .turned = true};
+}
+
 const std::array kVitDialects = {
     VitDialect{VitKind::kVit, "ViT", "vit", "ViTForImageClassification", "vit.", {"cls_token"}, {"classifier"}},
     VitDialect{VitKind::kDeit,
@@ -95,6 +128,7 @@ const std::array kVitDialects = {
     siglip(),
     dinov2(),
     dinov2_registers(),
+    dinov3(),
     VitDialect{.kind = VitKind::kMsn,
                .family = "ViT-MSN",
                .type = "vit_msn",
@@ -113,6 +147,33 @@ const std::array kVitDialects = {
                .reads = VitReads::kMeanOfPatches}};
 
 }  // namespace
+
+/// Source: transformers, modeling_dinov3_vit.py, DINOv3ViTRopePositionEmbedding.
+std::vector<double> angles_of(const VitConfig& c) {
+  std::vector<double> out;
+  if (!dialect_of(c.kind).turned || c.num_attention_heads == 0) return out;
+  const std::int64_t quarter = c.hidden_size / c.num_attention_heads / 4;
+  for (std::int64_t i = 0; i < 2 * quarter; ++i)
+    out.push_back(2 * std::numbers::pi *
+                  std::pow(c.rope_theta, -static_cast<double>(i % quarter) / static_cast<double>(quarter)));
+  return out;
+}
+
+std::vector<HostTable> turn_tables(const VitConfig& c) {
+  const std::vector<double> angles = angles_of(c);
+  const ImageShape image = image_of(c);
+  const std::int64_t side = image.size / image.patch;
+  HostTable cos{"rope.cos", {}}, sin{"rope.sin", {}};
+  for (std::int64_t token = 0; token < image.tokens(); ++token)
+    for (std::size_t i = 0; i < angles.size(); ++i) {
+      const std::int64_t patch = token - image.specials, at = i < angles.size() / 2 ? patch / side : patch % side;
+      const double place = (2 * static_cast<double>(at) + 1) / static_cast<double>(side) - 1;
+      const double angle = patch < 0 ? 0 : place * angles[i];
+      cos.values.push_back(static_cast<float>(std::cos(angle)));
+      sin.values.push_back(static_cast<float>(std::sin(angle)));
+    }
+  return {std::move(cos), std::move(sin)};
+}
 
 const VitDialect& dialect_of(VitKind kind) { return *std::ranges::find(kVitDialects, kind, &VitDialect::kind); }
 
