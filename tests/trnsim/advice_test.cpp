@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <ctime>
 #include <filesystem>
 
 #include "base/error.h"
@@ -159,6 +160,41 @@ TEST_P(FittingChange, FitsAndTakesThePromisedTime) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Jobs, FittingChange, testing::Values(whole_llama, large_batch));
+
+// The search asks about the jobs that it would offer: with the batch of the job that does not fit, not with 128
+// micro-batches on each of 2048 cores. These took 25 s.
+TEST(FittingChanges, AreSoonFoundForALargeMixture) {
+  Settings s = estimate_settings({});
+  const workloads::ModelPtr model = load_model_config("glm-4.5");
+  const JobOf job_of_model = [model](const Settings& settings) { return trnsim::job_of(settings, model, 0); };
+  const std::clock_t begin = std::clock();
+  const std::optional<Change> change = fitting_change(s, job_of_model);
+  EXPECT_LT(std::clock() - begin, (without_slow() ? 100 : 10) * CLOCKS_PER_SEC);
+  ASSERT_TRUE(change);
+  const Job offered = job_of_model(changed(s, *change));
+  EXPECT_EQ(offered.step.plan.micro_batches, offered.step.plan.pipeline);
+  EXPECT_TRUE(possible(offered) == std::nullopt);
+}
+
+// A few micro-batches keep no more at once than many, so a plan that they show to be too large is refused by them.
+TEST(FittingChanges, AFewMicroBatchesRefuseNoJobThatFits) {
+  Settings s = estimate_settings({});
+  s.plan.tensor_parallel_size = 8;
+  const workloads::ModelPtr model = load_model_config("llama-small");
+  for (const std::int64_t stages : {1, 2})
+    for (const std::int64_t micro_batches : {5, 9}) {
+      s.plan.pipeline_parallel_size = stages, s.training.gradient_accumulation_steps = micro_batches;
+      const Job job = trnsim::job_of(s, model, 0);
+      SharedBlocks shared{job.machine.target()};
+      const std::uint64_t whole = compile_stages(job, shared).memory.total;
+      EXPECT_EQ(compile_stages(job, shared, {.give_up_at = whole}).memory.total, whole) << stages;
+      EXPECT_FALSE(compile_stages(job, shared, {.give_up_at = whole}).stages.empty()) << stages;
+      const CompiledStages refused = compile_stages(job, shared, {.give_up_at = whole / 2});
+      EXPECT_TRUE(refused.stages.empty()) << stages;
+      EXPECT_GT(refused.memory.total, whole / 2) << stages;
+      EXPECT_LE(refused.memory.total, whole) << stages;
+    }
+}
 
 TEST(FittingChanges, NoneExistsForASampleThatNoCoreHolds) {
   Request request = workload("bert_emotion");

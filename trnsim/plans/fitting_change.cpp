@@ -47,14 +47,6 @@ std::vector<Values> more_cores(const Settings& settings, const Job& job) {
   return out;
 }
 
-/// As many sequences in an optimizer step as `job` has, or as near above as the plan allows.
-void keep_batch(Job& other, const Job& job) {
-  runtime::Plan& plan = other.step.plan;
-  const std::int64_t at_once = plan.micro_batch * static_cast<std::int64_t>(plan.data);
-  const auto all = static_cast<std::int64_t>(job.sequences_per_step());
-  plan.micro_batches = std::max((all + at_once - 1) / at_once, plan.pipeline);
-}
-
 std::string needs_text(const Projection& p) {
   const auto bytes = [](std::uint64_t n) { return base::readable(static_cast<double>(n), base::Dimension::kBytes); };
   std::string out = fmt::format("{} of {} per core, {} a step", bytes(p.memory.total), bytes(p.memory.capacity),
@@ -70,9 +62,9 @@ std::optional<Change> fitted(const Settings& settings, const JobOf& job_of, cons
   bool fits = false;
   const auto problem = problem_of([&] {
     const Job before = job_of(settings), wider = job_of(changed(settings, change));
-    std::optional<Job> near = nearest_that_fits(wider, known.of(wider.machine));
+    const auto sequences = static_cast<std::int64_t>((more.empty() ? wider : before).sequences_per_step());
+    const std::optional<Job> near = nearest_that_fits(wider, sequences, known.of(wider.machine));
     if (!near) return;
-    if (!more.empty()) keep_batch(*near, before);
     Values values = plan_changes(before, *near);
     std::ranges::sort(values);
     change.settings.insert(change.settings.end(), values.begin(), values.end());

@@ -30,8 +30,9 @@ struct PlanMoves {
 /// without those that leave cores idle, or shard an optimizer's state over a single data-parallel rank.
 std::vector<Job> plans_near(const Job& job, const PlanMoves& moves);
 
-/// As nearest_that_fits(job), with blocks that projections of such jobs have in common.
-std::optional<Job> nearest_that_fits(const Job& job, SharedBlocks& shared);
+/// As nearest_that_fits(job), with blocks that projections of such jobs have in common, and so many sequences in an
+/// optimizer step, or as near above as the plan allows.
+std::optional<Job> nearest_that_fits(const Job& job, std::int64_t sequences, SharedBlocks& shared);
 
 /// The settings of `after`'s plan that are not those of `before`, in the order of plan_settings().
 std::vector<std::pair<std::string, std::string>> plan_changes(const Job& before, const Job& after);

@@ -7,6 +7,7 @@
 
 #include "trnsim/plans/plan_space.h"
 #include "trnsim/plans/possible.h"
+#include "trnsim/project/known_facts.h"
 #include "trnsim/project/memory.h"
 #include "trnsim/project/stages.h"
 #include "trnsim/projection.h"
@@ -41,6 +42,13 @@ PlanMoves less_memory(const Job& job) {
   std::stable_partition(moves.degrees.begin(), moves.degrees.end(),
                         [own = job.machine.instance_cores()](const auto& d) { return d.tensor <= own; });
   return moves;
+}
+
+/// As many sequences in an optimizer step, or as near above as the plan allows.
+void keep_batch(Job& job, std::int64_t sequences) {
+  runtime::Plan& plan = job.step.plan;
+  const std::int64_t at_once = plan.micro_batch * static_cast<std::int64_t>(plan.data);
+  plan.micro_batches = std::max((sequences + at_once - 1) / at_once, plan.pipeline);
 }
 
 std::vector<Job> smaller_plans(const Job& job) {
@@ -106,19 +114,22 @@ Job soonest_of_more(const Job& near, const std::vector<Job>& plans, const Fits& 
 
 std::optional<Job> nearest_that_fits(const Job& job) {
   SharedBlocks shared{job.machine.target()};
-  return nearest_that_fits(job, shared);
+  return nearest_that_fits(job, job.step.plan.sequences_per_step(), shared);
 }
 
-std::optional<Job> nearest_that_fits(const Job& job, SharedBlocks& shared) {
+std::optional<Job> nearest_that_fits(const Job& job, std::int64_t sequences, SharedBlocks& shared) {
+  KnownFacts known;
   const auto fits = [&](const Job& candidate) {
     bool compiled = false;
     const auto problem = problem_of([&] {
       const CompileStages options{.give_up_at = candidate.machine.hbm_bytes_per_core()};
-      compiled = least_memory(candidate).fits() && compile_stages(candidate, shared, options).memory.fits();
+      compiled = least_memory(candidate, known).fits() && compile_stages(candidate, shared, options).memory.fits();
     });
     return !problem && compiled;
   };
   std::vector<Job> plans = smaller_plans(job);
+  if (sequences != job.step.plan.sequences_per_step())
+    for (Job& other : plans) keep_batch(other, sequences);
   const auto near = std::ranges::find_if(plans, fits);
   if (near == plans.end()) return std::nullopt;
   return job.model->splits() ? *near : soonest_of_more(*near, plans, fits, shared);

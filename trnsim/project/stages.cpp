@@ -144,15 +144,9 @@ class StageCompiler {
         micro_batches_{micro_batches_of(job, options.micro_batches)} {}
 
   CompiledStages run() {
-    CompiledStages out{.stages = {}, .memory = {}, .micro_batches = micro_batches_};
+    CompiledStages out{.stages = {}, .memory = of_a_large_end(), .micro_batches = micro_batches_};
+    if (limit_ > 0 && out.memory.total > limit_) return out;
     const std::int64_t stages = job_.step.plan.pipeline;
-    // Blocks take long, and mostly one of the ends is too large: the last stage has the logits, the first one the
-    // activations of most micro-batches.
-    if (limit_ > 0 && stages > 1)
-      for (const std::int64_t end : {stages - 1, std::int64_t{0}}) {
-        out.memory = least_memory(end);
-        if (out.memory.total > limit_) return out;
-      }
     out.memory = {};
     for (std::int64_t s = 0; s < stages; ++s) {
       const auto too_large = [&](const runtime::MemoryPlan& least) { return whole(least, s).total > limit_; };
@@ -171,6 +165,26 @@ class StageCompiler {
  private:
   static void keep_larger(Memory& most, Memory memory) {
     if (memory.total > most.total) most = std::move(memory);
+  }
+
+  /// The memory of an end of the pipeline that is seen to be too large: blocks take long, and mostly one of the ends is
+  /// too large, the last stage, which has the logits, or the first one, with the activations of most micro-batches.
+  Memory of_a_large_end() {
+    constexpr std::int64_t kFew = 2;  // all that they keep at once, more of them keep, too
+    Memory memory;
+    if (limit_ == 0) return memory;
+    StageCompiler few{job_, shared_, {.micro_batches = kFew, .give_up_at = limit_}};
+    if (few.micro_batches_ < micro_batches_) memory = few.of_ends();
+    if (memory.total <= limit_ && job_.step.plan.pipeline > 1) memory = of_ends();
+    return memory;
+  }
+
+  /// The memory of the last stage if it is too large, else of the first.
+  Memory of_ends() {
+    const std::int64_t last = job_.step.plan.last_stage();
+    Memory memory = least_memory(last);
+    if (last > 0 && memory.total <= limit_) memory = least_memory(0);
+    return memory;
   }
 
   /// From the graph alone, which is kept for compile().
