@@ -133,6 +133,7 @@ void add_checkpoints(const Stack& stack, const Checkpoints& saved, const Step& s
   const double copy = saved.bytes / stack.copy_bandwidth.value, write = saved.write_seconds();
   job.restore = copy + write;
   job.checkpoint = step.hidden + copy + (saved.in_background ? 0 : write);
+  job.background = saved.in_background ? write : 0;
   double seconds = saved.count * job.checkpoint;
   if (saved.in_background && saved.count > 0) {
     const double between = steps / saved.count * step.total;

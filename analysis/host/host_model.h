@@ -74,6 +74,7 @@ struct JobTime {
   double compile_first = 0;  // of it, until the first step is done
   double start = 0;          // until cached graphs are loaded; in `total` of a shape that is `started`
   double checkpoint = 0;     // that the job waits for one checkpoint
+  double background = 0;     // in which it is then written while the job goes on
   double restore = 0;        // until a checkpoint is read and on the device
   std::optional<InterruptedTime> interrupted{};  // of a job that is
 

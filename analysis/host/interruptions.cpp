@@ -5,8 +5,12 @@
 
 namespace analysis {
 
+double Interruptions::wait(double interval) const { return checkpoint + std::max(0.0, background - interval); }
+
 double expected_seconds(const Interruptions& i, double work, double interval) {
-  return i.every * std::exp(i.restart / i.every) * std::expm1((interval + i.checkpoint) / i.every) * work / interval;
+  const double lost = i.restart + i.background, last = std::min(i.background, interval);
+  return i.every * std::exp(lost / i.every) * std::expm1((interval + i.wait(interval)) / i.every) * work / interval +
+         last;
 }
 
 double best_interval(const Interruptions& i, double work, double least) {

@@ -39,6 +39,41 @@ TEST(Interruptions, TheExpectedTimeIsThatOfDrawnOnes) {
   }
 }
 
+/// By drawing, of checkpoints that are written in the background, one after the other: an interruption goes back to the
+/// last that is written.
+double drawn_with_background(const Interruptions& at, int segments, double interval, int trials) {
+  std::mt19937_64 random{7};
+  std::exponential_distribution<double> next{1 / at.every};
+  double sum = 0;
+  for (int trial = 0; trial < trials; ++trial) {
+    double now = 0, stop = next(random), ready = 0;  // when the newest copy is written
+    int done = 0, written = 0;
+    while (written < segments) {
+      const double reached = done < segments ? std::max(now + interval, ready) + at.checkpoint : ready;
+      if (reached > stop) {
+        if (ready <= stop) written = done;
+        done = written, now = ready = stop + at.restart, stop += next(random);
+        for (; stop < now; stop += next(random)) now = ready = stop + at.restart;
+        continue;
+      }
+      written = done;  // the copy before is written first
+      now = reached;
+      if (done < segments) ++done, ready = now + at.background;
+    }
+    sum += now;
+  }
+  return sum / trials;
+}
+
+// An interruption while a checkpoint is being written costs the work since the one before.
+TEST(Interruptions, CheckpointsInTheBackgroundAreThoseOfDrawnOnes) {
+  const Interruptions at{.every = 21600, .checkpoint = 20, .restart = 300, .background = 900};
+  for (const double interval : {600.0, 1800.0, 7200.0}) {
+    const double work = 72000, drawn = drawn_with_background(at, static_cast<int>(work / interval), interval, 4000);
+    EXPECT_NEAR(expected_seconds(at, work, interval), drawn, 0.02 * drawn) << interval;
+  }
+}
+
 TEST(Interruptions, TheBestIntervalIsNearYoungsAndBeatsOthers) {
   const Interruptions at{.every = 21600, .checkpoint = 20, .restart = 60};
   const double best = best_interval(at, 72000, 1);

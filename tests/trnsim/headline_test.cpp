@@ -112,6 +112,19 @@ TEST(Checkpoints, TakeTheirBytesOverTheRates) {
   EXPECT_LT(seconds([](Settings& s) { s.output.async_save = true; }).first, plain);
 }
 
+// A disk that is slower than the steps between two checkpoints makes the next one wait, with interruptions as without.
+TEST(Checkpoints, AnInterruptedJobWaitsForThoseInTheBackground) {
+  Settings s;
+  s.data.max_length = 128, s.output.interrupted_every = "1000h";
+  s.output.save_steps = 2, s.output.async_save = true, s.output.save_bandwidth = "1 MB/s";
+  const Projection p = project(jobs_of_model("llama-small", s, 3e4)(s));
+  ASSERT_TRUE(p.time.interrupted && p.time.interrupted->as_saved);
+  EXPECT_GT(p.time.part("checkpoints"), p.time.total / 2);
+  EXPECT_GT(*p.time.interrupted->as_saved, 0.99 * p.time.total);
+  EXPECT_LT(*p.time.interrupted->as_saved, 1.1 * p.time.total);
+  EXPECT_GT(p.time.interrupted->seconds, p.time.total - p.time.part("checkpoints") + p.time.checkpoint);
+}
+
 TEST(Checkpoints, AnInterruptedJobHasAnExpectedTime) {
   Settings s;
   s.data.max_length = 128, s.output.interrupted_every = "1h";

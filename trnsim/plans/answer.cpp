@@ -152,7 +152,7 @@ std::string interrupted_text(const Job& job, const Projection& p) {
       "instances",
       exact(job.sizes.save.interrupted_every), exact(cut.seconds),
       cut.dollars ? base::money_text(*cut.dollars) + " " + bought : "no price " + bought, steps(cut.save_steps),
-      exact(p.time.checkpoint), own);
+      exact(cut.checkpoint), own);
 }
 
 std::string faster_text(const Change& change) {

@@ -105,6 +105,7 @@ void add_time(analysis::JobTime& to, const analysis::JobTime& more, double share
   to.total += more.total, to.compile += more.compile, to.start += more.start;
   to.step += share * more.step, to.host_step += share * more.host_step, to.device_step += share * more.device_step;
   to.checkpoint = std::max(to.checkpoint, more.checkpoint), to.restore = std::max(to.restore, more.restore);
+  to.background = std::max(to.background, more.background);
   to.compile_first = std::max(to.compile_first, more.compile_first), to.overlapped = more.overlapped;
   for (std::size_t i = 0; i < more.parts.size(); ++i) {
     if (i == to.parts.size()) to.parts.push_back({more.parts[i].name, 0});
@@ -135,10 +136,11 @@ std::optional<analysis::InterruptedTime> interrupted(const Job& job, const Proje
   if (job.sizes.save.interrupted_every <= 0) return {};
   const analysis::Interruptions at{.every = job.sizes.save.interrupted_every,
                                    .checkpoint = p.time.checkpoint,
-                                   .restart = p.time.start + p.time.restore};
+                                   .restart = p.time.start + p.time.restore,
+                                   .background = p.time.background};
   const double work = p.time.total - p.time.part("checkpoints") - p.time.part("start");
   const double steps = std::clamp(std::round(best_interval(at, work, p.time.step) / p.time.step), 1.0, p.steps);
-  analysis::InterruptedTime out{.save_steps = steps};
+  analysis::InterruptedTime out{.save_steps = steps, .checkpoint = at.wait(steps * work / p.steps)};
   const auto every = [&](double n) { return p.time.part("start") + expected_seconds(at, work, n * work / p.steps); };
   out.seconds = every(steps);
   if (!std::isfinite(out.seconds))
