@@ -10,6 +10,7 @@ namespace {
 using cli_test::Ran;
 using cli_test::run;
 using Json = nlohmann::json;
+using testing::AllOf;
 using testing::HasSubstr;
 
 class AskedAmounts : public cli_test::Runs {
@@ -76,6 +77,27 @@ TEST_F(AskedAmounts, CostHasThePriceOfTheUser) {
   }
   const std::string priced = " --set price.on_demand='$3/h'";
   EXPECT_EQ(told("cost " + job + priced)[0]["on_demand"], told("estimate " + job + priced)["dollars"]);
+}
+
+// What only several cores can share changes nothing on one, and the answer says so.
+TEST_F(AskedAmounts, OptionsOfADegreeOfOneAreTold) {
+  const std::string llama =
+      "estimate llama-small --max_length 128 --sequences 64 --suggestions 0 --instance_type trn1.2xlarge ";
+  const std::string shards =
+      "--zero_1 has no effect on one data-parallel core: no other shares the optimizer's state\n";
+  const std::string sequence =
+      "--disable_sequence_parallel has no effect on one tensor-parallel core: no other shares a sequence\n";
+  const auto warned = [&](const std::string& flags) { return run(llama + flags).err; };
+  EXPECT_THAT(warned("--nproc_per_node 1 --zero_1"), HasSubstr(shards));
+  EXPECT_THAT(warned("--tensor_parallel_size 2 --zero_1"), HasSubstr(shards));
+  EXPECT_THAT(warned("--disable_sequence_parallel"), HasSubstr(sequence));
+  EXPECT_THAT(warned("--nproc_per_node 1 --zero_1 --disable_sequence_parallel"),
+              AllOf(HasSubstr(shards), HasSubstr(sequence)));
+  EXPECT_EQ(warned("--zero_1"), "");  // two data-parallel cores
+  EXPECT_EQ(warned("--tensor_parallel_size 2 --disable_sequence_parallel"), "");
+  const std::string one = "run vit_mnist --mode timed --nproc_per_node 1 --zero_1 --output_dir " + at("one");
+  EXPECT_THAT(run(one).err, HasSubstr(shards));
+  EXPECT_EQ(run(llama + "--nproc_per_node 1 --zero_1").out.find("ZeRO-1"), std::string::npos);
 }
 
 // A price of another way to buy the instances changes nothing, and the answer says so.

@@ -22,7 +22,7 @@ std::string describe(const Job& job) {
   const std::string written = job.model->pairs() ? fmt::format(" to {}", job.step.kind.target_length) : "";
   return fmt::format("{}TP {}, PP {}{}, DP {}{}{}{}, recompute {}, {} of {} x {}{}",
                      lora ? fmt::format("LoRA of rank {}, ", lora->rank) : "", p.tensor, p.pipeline, chunks, p.data,
-                     p.sequence ? ", sequence parallel" : "", p.zero1 ? ", ZeRO-1" : "",
+                     p.sequence ? ", sequence parallel" : "", p.zero1 && p.data > 1 ? ", ZeRO-1" : "",
                      p.master_weights ? ", fp32 master weights" : "", runtime::name_of(p.recompute),
                      base::counted(p.micro_batches, "micro-batch"), p.micro_batch, job.step.kind.length, written);
 }

@@ -9,8 +9,8 @@
 #include "analysis/record/result.h"
 #include "base/error.h"
 #include "trnsim/job/data_size.h"
-#include "trnsim/job/job_price.h"
 #include "trnsim/job/settings.h"
+#include "trnsim/job/unread.h"
 #include "trnsim/plans/known_blocks.h"
 #include "trnsim/project/compile_cost.h"
 #include "trnsim/project/figures.h"
@@ -73,7 +73,7 @@ Estimate estimate(const std::string& name, const Settings& settings, double sequ
                   const std::function<void(const std::string&)>& note) {
   const JobOf job = jobs_of_model(name, settings, sequences, note);
   Estimate out{.job = job(settings), .projection = {}, .changes = {}, .fitting_change = {}};
-  if (const std::string prices = unread_prices(out.job, settings); !prices.empty() && note) note(prices);
+  tell_unread(out.job, settings, note);
   const auto most = static_cast<std::size_t>(settings.output.suggestions);
   KnownBlocks known;
   out.projection = project_if_it_fits(

@@ -17,8 +17,8 @@
 #include "trnsim/generate/generation_time.h"
 #include "trnsim/generate/text_job.h"
 #include "trnsim/job/data_size.h"
-#include "trnsim/job/job_price.h"
 #include "trnsim/job/settings.h"
+#include "trnsim/job/unread.h"
 #include "trnsim/plans/known_blocks.h"
 #include "trnsim/project/memory.h"
 #include "workloads/models/model.h"
@@ -219,8 +219,7 @@ class Run {
 
   void project_job() {
     out_.job = job_on(workload_, out_.settings, data_.get(), observer_.note);
-    const std::string prices = unread_prices(*out_.job, out_.settings);
-    if (!prices.empty() && observer_.note) observer_.note(prices);
+    tell_unread(*out_.job, out_.settings, observer_.note);
     const std::int64_t layers = out_.job->model->sizes().layers;
     if (request_.trace.layer >= layers)
       throw Error{Fault::kUsage, "`trace_layer`", fmt::format("is {}, the model has {}", request_.trace.layer, layers),
