@@ -79,7 +79,7 @@ TEST_F(AskedAmounts, CostHasThePriceOfTheUser) {
   EXPECT_EQ(told("cost " + job + priced)[0]["on_demand"], told("estimate " + job + priced)["dollars"]);
 }
 
-// What only several cores can share changes nothing on one, and the answer says so.
+// Options of cores that share something change nothing on one core, and the answer says so.
 TEST_F(AskedAmounts, OptionsOfADegreeOfOneAreTold) {
   const std::string llama =
       "estimate llama-small --max_length 128 --sequences 64 --suggestions 0 --instance_type trn1.2xlarge ";

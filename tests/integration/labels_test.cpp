@@ -46,7 +46,7 @@ TEST(Labels, EverySlowTestExists) {
     }
 }
 
-/// What runs by night alone is a longer form of what runs by day, which the list names.
+/// A test that runs by night alone is a longer form of one by day, which the list names.
 TEST(Labels, EveryTestOfTheNightHasOneByDay) {
   if (list_of_tests("").find("NOT_BUILT") != std::string::npos) GTEST_SKIP() << "some tests are not built";
   std::istringstream lines{base::read_file(kSource / "tests/night_tests.txt")};
