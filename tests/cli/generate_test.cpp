@@ -97,7 +97,8 @@ TEST_F(GenerateTime, ATokenReadsWeightsAndCachesOnce) {
 
 TEST_F(GenerateTime, LongerContextsAreReadInBuckets) {
   const json result = timed("--max_new_tokens 1000 --batch_size 4");
-  ASSERT_EQ(result["buckets"].size(), 4u);  // positions 128 to 1126, each with a row of its own: 256, 512, 1024 and 1152
+  ASSERT_EQ(result["buckets"].size(),
+            4u);  // positions 128 to 1126, each with a row of its own: 256, 512, 1024 and 1152
   double tokens = 0, seconds = result["time_to_first_token_seconds"];
   for (std::size_t i = 0; i < result["buckets"].size(); ++i) {
     const json& bucket = result["buckets"][i];
