@@ -150,8 +150,8 @@ void print_for_people(const trnsim::BuyersJob& job, const std::vector<analysis::
 void cost(const CostOptions& options) {
   const base::Format format = base::parse_format(options.settings.output.format);
   const auto prices = analysis::load_prices(std::string_view{options.prices});
+  const double efficiency = analysis::parse_efficiency(options.efficiency, "--efficiency");
   const trnsim::BuyersJob job = job_of(options);
-  const double efficiency = base::parse_as(options.efficiency, base::Dimension::kRatio, "--efficiency");
   auto rows = price_job(job.price, prices, options.instances, efficiency);
   if (options.largest_batch) {
     const std::int64_t batch = searched_batch(job);

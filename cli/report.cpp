@@ -27,7 +27,7 @@ void report(const ReportOptions& options) {
                       base::suggest_fix(options.format, formats)};
   }
   const auto prices = analysis::load_prices(std::string_view{options.prices});
-  const double efficiency = base::parse_as(options.efficiency, base::Dimension::kRatio, "--efficiency");
+  const double efficiency = analysis::parse_efficiency(options.efficiency, "--efficiency");
   std::vector<analysis::ReportRun> runs;
   for (const std::string& folder : options.runs)
     runs.push_back(load_report_run(folder, prices, efficiency, options.stage));

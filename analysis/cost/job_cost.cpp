@@ -180,6 +180,11 @@ double state_of(const Figures& f) {
   return split * (held("weights") + held("gradients")) + shares * held("optimizer");
 }
 
+void require_efficiency(double efficiency, const std::string& where) {
+  if (!(efficiency > 0 && efficiency <= 1))
+    throw Error{Fault::kUsage, where, "is not above 0 and at most 1", "give a share of the peak, as in 40%"};
+}
+
 }  // namespace
 
 JobToPrice job_of_run(const std::filesystem::path& folder) {
@@ -220,11 +225,16 @@ std::vector<PricedInstance> prices_of(const JobToPrice& job, const std::vector<P
   return list;
 }
 
+double parse_efficiency(const std::string& text, const std::string& where) {
+  const double efficiency = base::parse_as(text, base::Dimension::kRatio, where);
+  require_efficiency(efficiency, where);
+  return efficiency;
+}
+
 std::vector<CostRow> price_job(const JobToPrice& job, const std::vector<PricedInstance>& list,
                                const std::vector<int>& counts, double efficiency) {
   if (!(job.seconds > 0)) throw Error{Fault::kUsage, "cost", "the job has no time", "give `runtime`, as in 8:30"};
-  if (!(efficiency > 0 && efficiency <= 1))
-    throw Error{Fault::kUsage, "`efficiency`", "is not above 0 and at most 1", "give a share of the peak, as in 40%"};
+  require_efficiency(efficiency, "`efficiency`");
   const std::vector<PricedInstance> prices = prices_of(job, list);
   const PricedInstance& own = find_instance(prices, job.instance_type);
   std::set<int> numbers{counts.begin(), counts.end()};

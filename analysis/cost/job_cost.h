@@ -17,6 +17,8 @@ namespace analysis {
 
 /// Default share of its peaks that a roofline grants an accelerator.
 inline constexpr double kRooflineEfficiency = 0.4;
+/// Such a share in words, as in 40% or 0.4. Errors: Fault::kUsage for one that is not above 0 and at most 1.
+double parse_efficiency(const std::string& text, const std::string& where);
 
 /// Bytes of a core, or of the job's state and all accelerators together.
 struct TooSmall {

@@ -208,6 +208,9 @@ TEST_F(DecoderVerbs, PlansThatCannotBeAreRefused) {
     EXPECT_EQ(ran.out, "");
   };
   refused("--tensor_parallel_size 5", "does not divide 32 cores");
+  refused("--instance_type trn1.2xlarge --nproc_per_node 1 --tensor_parallel_size 2", "use --nproc_per_node 2, or");
+  refused("--nproc_per_node 2 --tensor_parallel_size 4", "use --nproc_per_node 4 or a multiple of it, or");
+  refused("--instance_type trn1.2xlarge --tensor_parallel_size 4", "use --nnodes 2, or");
   refused("--tensor_parallel_size 32", "does not divide the 16 attention heads");
   refused("--nproc_per_node 64", "64 cores, but trn1.32xlarge has 32");
   refused("--max_length 4096", "longer than the model's 2048 positions");

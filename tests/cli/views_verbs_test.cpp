@@ -108,6 +108,8 @@ TEST_F(ViewsVerbs, CostRefusesUnpricedInstances) {
                           "--runtime 1h --instance_type trn9", "--runtime 1h --efficiency 2"})
     EXPECT_EQ(run(std::string{"cost "} + bad).code, 2) << bad;
   EXPECT_EQ(run("cost " + folder_.string() + " --runtime 1h").code, 2);
+  // Before the model is looked for: a projection takes seconds.
+  EXPECT_THAT(run("cost no_model --efficiency 200%").err, HasSubstr("--efficiency: is not above 0 and at most 1"));
   std::ofstream{at("p.toml")} << "region = \"r\"\n[[instance]]\nname = \"trn1.2xlarge\"\n";
   EXPECT_THAT(run("cost --runtime 1h --prices " + at("p.toml")).err, HasSubstr("fix:"));
 }

@@ -83,11 +83,11 @@ std::int64_t target_length_of(const Settings& s, const workloads::ModelPtr& mode
 /// Cores that a layer and the stages can share: more instances when one has fewer, else fewer of its cores.
 std::string cores_fix(std::int64_t share, std::int64_t cores, const hw::MachineParams& machine) {
   const std::int64_t each = machine.instance_cores();
-  if (share > cores && share % each == 0)
+  if (share > std::max(cores, each) && share % each == 0)
     return fmt::format("use `nnodes` {}, or degrees whose product divides the cores", share / each);
   if (share <= each && each % share == 0)
-    return fmt::format("use `nproc_per_node` {} or a multiple of it, or degrees whose product divides the cores",
-                       share);
+    return fmt::format("use `nproc_per_node` {}{}, or degrees whose product divides the cores", share,
+                       share < each ? " or a multiple of it" : "");
   return fmt::format("use degrees whose product divides {}{}", each,
                      share > each ? ", or is a multiple of it with as many `nnodes`" : "");
 }
