@@ -62,18 +62,31 @@ void evict(const View& dst, const float* sums, const Rounder& how, Context& cont
              [&](const Strip& strip) { write(dst, strip, sums + strip.p * dst.cols + strip.first, how); });
 }
 
+/// Whether a row's numbers are shares of one: their bits, as signed integers, are those of neither a number below zero
+/// nor one above one nor NaN. A whole row at a time, as vectors: where softmax made them, every one is looked at.
+template <class Bits>
+bool are_shares(const std::byte* row, std::int64_t cols, Bits one, bool& zeros) {
+  Bits least = one, most = 0;
+  for (std::int64_t c = 0; c < cols; ++c) {
+    Bits bits;
+    std::memcpy(&bits, row + c * static_cast<std::int64_t>(sizeof bits), sizeof bits);
+    least = bits < least ? bits : least;
+    most = bits > most ? bits : most;
+  }
+  zeros = zeros || least == 0;
+  return least >= 0 && most <= one;
+}
+
 /// Whether an operand has shares of one as its numbers, some of them zero: it chooses rows of the other one, or mixes
 /// them.
 bool chooses(const Rows& rows, std::int64_t count, std::int64_t cols, bool is_bf16) {
   bool zeros = false;
-  for (std::int64_t p = 0; p < count; ++p)
-    for (std::int64_t c = 0; c < cols; ++c) {
-      std::uint32_t bits = 0;
-      const std::int64_t size = is_bf16 ? 2 : 4;
-      std::memcpy(&bits, rows.data + p * rows.stride + c * size, static_cast<std::size_t>(size));
-      if (bits > (is_bf16 ? 0x3f80U : 0x3f800000U)) return false;  // above one, below zero, or NaN
-      zeros = zeros || bits == 0;
-    }
+  for (std::int64_t p = 0; p < count; ++p) {
+    const std::byte* row = rows.data + p * rows.stride;
+    const bool shares = is_bf16 ? are_shares<std::int16_t>(row, cols, 0x3f80, zeros)
+                                : are_shares<std::int32_t>(row, cols, 0x3f800000, zeros);
+    if (!shares) return false;
+  }
   return zeros;
 }
 
