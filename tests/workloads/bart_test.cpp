@@ -19,6 +19,7 @@ using base::Fault;
 using workloads_test::expect_pytorch;
 using workloads_test::fails;
 using workloads_test::golden;
+using workloads_test::millions;
 
 // Norms of the sums, 3 + 2 layers; norms in front, scaled embeddings, texts that begin with their last token.
 // Marian and Pegasus: sines and cosines, and a first token that is padding, whose embedding is not trained.
@@ -50,9 +51,6 @@ TEST(Bart, NamesAndKeysAreTheFilesBothWays) {
 
 // Millions of parameters of the checkpoints on the hub.
 TEST(Bart, PresetsHaveTheirPublishedParameters) {
-  const auto millions = [](const char* name) {
-    return static_cast<double>(parameter_count(model_preset(name)->weights())) / 1e6;
-  };
   EXPECT_NEAR(millions("bart-base"), 139.4, 0.1);
   EXPECT_NEAR(millions("bart-large"), 406.3, 0.1);
   EXPECT_NEAR(millions("mbart-large"), 610.9, 0.3);

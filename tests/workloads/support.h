@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "tests/fails.h"
+#include "workloads/models/model.h"
+#include "workloads/models/presets.h"
 
 namespace workloads_test {
 
@@ -40,6 +42,11 @@ inline std::filesystem::path golden(std::string_view name) {
 }
 inline std::filesystem::path fixture(std::string_view name) {
   return std::filesystem::path{TRNSIM_TEST_DIR} / "workloads/data" / name;
+}
+
+/// Millions of parameters of a preset.
+inline double millions(std::string_view name) {
+  return static_cast<double>(parameter_count(workloads::model_preset(name)->weights())) * 1e-6;
 }
 
 using tests::fails;

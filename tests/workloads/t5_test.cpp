@@ -20,6 +20,7 @@ namespace {
 using base::Fault;
 using workloads_test::fails;
 using workloads_test::golden;
+using workloads_test::millions;
 
 // ReLU and tied; gated, untied, 3 + 2 layers; biases of each layer.
 constexpr std::array kT5Golden = {"t5_tiny", "t5_v1_1_tiny", "umt5_tiny"};
@@ -52,9 +53,6 @@ TEST(T5, NamesAndKeysAreTheFilesBothWays) {
 }
 
 TEST(T5, PresetsHaveTheirPublishedParameters) {
-  const auto millions = [](const char* name) {
-    return static_cast<double>(parameter_count(model_preset(name)->weights())) / 1e6;
-  };
   // Sizes of the checkpoints on the hub: 60.5, 223, 738; of version 1.1 77.0 and 248.
   EXPECT_NEAR(millions("t5-small"), 60.507, 0.001);
   EXPECT_NEAR(millions("t5-base"), 222.904, 0.001);

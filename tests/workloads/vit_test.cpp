@@ -19,6 +19,7 @@ using base::Fault;
 using testing::ElementsAre;
 using workloads_test::fails;
 using workloads_test::golden;
+using workloads_test::millions;
 using workloads_test::Scratch;
 
 // The published counts of parameters, in millions: Dosovitskiy et al., table 1 (with the head on 21k classes left out),
@@ -83,9 +84,6 @@ TEST(Vit, ClipsVisionModelClassifiesByTheMeanOfPatches) {
   file["architectures"] = {"CLIPForImageClassification"}, file["vision_config"]["patch_size"] = 17;
   s.write("config.json", file.dump());
   EXPECT_TRUE(fails(Fault::kData, [&] { read_config(s.path()); }, {"vision_config", "patch_size"}));
-  const auto millions = [](const char* name) {
-    return static_cast<double>(parameter_count(model_preset(name)->weights())) * 1e-6;
-  };
   EXPECT_NEAR(millions("clip-vision-base-patch32"), 87.46, 0.02);
   EXPECT_NEAR(millions("clip-vision-large-patch14"), 303.18, 0.1);
 }
@@ -104,9 +102,6 @@ TEST(Vit, Dinov2AndSiglipHaveThePublishedSizes) {
     EXPECT_EQ(read_config(s.path())->config_json(), model->config_json()) << name;
     EXPECT_EQ(Checkpoint::open(s.path()).names(), Checkpoint::open(golden(name)).names()) << name;
   }
-  const auto millions = [](const char* name) {
-    return static_cast<double>(parameter_count(model_preset(name)->weights())) * 1e-6;
-  };
   EXPECT_NEAR(millions("dinov2-small"), 21.7, 0.1);
   EXPECT_NEAR(millions("dinov2-base"), 85.8, 0.1);
   EXPECT_NEAR(millions("dinov2-large"), 303.4, 0.2);
@@ -122,9 +117,6 @@ TEST(Vit, Dinov2AndSiglipHaveThePublishedSizes) {
 // Siméoni et al., arXiv:2508.10104, table 2: 21, 29, 86, 300, 840 and 6,716 M parameters; here with a head of two
 // labels.
 TEST(Vit, Dinov3HasThePublishedSizes) {
-  const auto millions = [](const char* name) {
-    return static_cast<double>(parameter_count(model_preset(name)->weights())) * 1e-6;
-  };
   EXPECT_NEAR(millions("dinov3-vits16"), 21, 1);
   EXPECT_NEAR(millions("dinov3-vits16plus"), 29, 0.5);
   EXPECT_NEAR(millions("dinov3-vitb16"), 86, 0.5);
